@@ -19,6 +19,7 @@ import { scoringRoutes } from './governance/scoring/routes';
 import { toolPolicyRoutes } from './governance/tool-policies/routes';
 import { governanceRoutes } from './governance/traces/routes';
 import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
+import { githubRoutes } from './integrations/github/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
 import { docFreshnessRoutes } from './knowledge/documents/routes';
 import { errorRoutes } from './knowledge/errors/routes';
@@ -103,6 +104,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: watchdogRoutes },
   { routes: worktreeRoutes },
   { routes: hookRoutes, start: watchTransitions },
+  { routes: githubRoutes },
   { routes: retentionRoutes },
   { routes: lineCommentSendRoutes },
 ];

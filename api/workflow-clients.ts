@@ -6,6 +6,7 @@ import { createAdmissionLauncher } from '../workflows/cancel-execution-tree/clie
 import { createHostClient } from '../workflows/clients/host-client';
 import { createTransitionStart } from '../workflows/deliver-hooks/client';
 import { usualHookTimings } from '../workflows/deliver-hooks/messages';
+import { createForgeCheck } from '../workflows/forge-check/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
 import { createRetentionPreview } from '../workflows/retention/client';
 import { createApprovals } from '../workflows/run-approval/client';
@@ -32,6 +33,7 @@ export function createWorkflowClients(context: ApiContext, client: Client) {
     checkAgent: createAgentCheck(client, proofs),
     approvalLauncher: createApprovalLauncher(client, proofs),
     approvalRequests: createApprovals({ approvals, attempts, feed, client, now }),
+    checkForge: createForgeCheck(client, now),
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),

@@ -2434,6 +2434,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/github/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the forges of repositories and whether their credentials work */
+        get: operations["getGithubStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/governance/traces": {
         parameters: {
             query?: never;
@@ -7028,6 +7045,17 @@ export interface components {
             status: "added" | "modified" | "deleted" | "renamed";
             submodule?: boolean;
         };
+        ForgeConnection: {
+            baseUrl?: string;
+            credential: string;
+            kind: components["schemas"]["ForgeKind"];
+            repository: string;
+            webhookSecret?: string;
+        };
+        /** @enum {string} */
+        ForgeKind: "github" | "gitlab";
+        /** @enum {string} */
+        ForgeState: "connected" | "credential-missing" | "unauthorized" | "forbidden" | "not-found" | "invalid" | "rate-limited" | "unavailable" | "moved" | "refused-address" | "unchecked";
         FoundObservation: {
             observation: components["schemas"]["Observation"];
             taskId: components["schemas"]["TaskId"];
@@ -7077,6 +7105,24 @@ export interface components {
             totalAdditions: number;
             totalDeletions: number;
             totalFiles: number;
+        };
+        GithubStatus: {
+            configured: boolean;
+            nextCursor?: string;
+            remedy: string | null;
+            repositories: {
+                baseUrl: string;
+                /** Format: date-time */
+                checkedAt: string;
+                credential: string;
+                kind: components["schemas"]["ForgeKind"];
+                login: string | null;
+                mayPush: boolean | null;
+                message: string | null;
+                repo: string;
+                repository: string;
+                state: components["schemas"]["ForgeState"];
+            }[];
         };
         GovernanceTrace: {
             /** Format: date-time */
@@ -8966,6 +9012,7 @@ export interface components {
             allowFilters?: (string & (unknown & unknown))[];
             /** @default main */
             defaultBranch: string;
+            forge?: components["schemas"]["ForgeConnection"] | null;
             hostId?: string;
             mergeBranches?: string[];
             name: string;
@@ -8976,6 +9023,7 @@ export interface components {
             allowFilters?: (string & (unknown & unknown))[];
             /** @default main */
             defaultBranch?: string;
+            forge?: components["schemas"]["ForgeConnection"] | null;
             hostId?: string;
             mergeBranches?: string[];
             name: string;
@@ -8989,6 +9037,7 @@ export interface components {
         RepositoryPatch: {
             allowFilters?: (string & (unknown & unknown))[];
             defaultBranch?: string;
+            forge?: components["schemas"]["ForgeConnection"] | null;
             hostId?: string;
             mergeBranches?: string[];
             path?: string;
@@ -17955,6 +18004,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Feedback"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGithubStatus: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GithubStatus"];
                 };
             };
             /** @description Refused */

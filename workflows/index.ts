@@ -5,6 +5,7 @@ export { agentRun } from './agent-run/workflow';
 export { attachmentCleanup } from './attachment-cleanup/workflow';
 export { cancelExecutionTree } from './cancel-execution-tree/workflow';
 export { deliverHooks } from './deliver-hooks/workflow';
+export { forgeCheck } from './forge-check/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { reconcile } from './reconcile/workflow';

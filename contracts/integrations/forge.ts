@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { timestamp } from '../common';
+import { slug, text, timestamp } from '../common';
+import { nextCursor } from '../query';
+import { serviceUrl } from '../url';
 
 /** The families of forges that are spoken to. */
 export const forgeKind = z.enum(['github', 'gitlab']).meta({ id: 'ForgeKind' });
@@ -13,6 +15,90 @@ export const forgeRepository = z
     /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*){1,10}$/,
     'must be owner/name, of letters, digits, dot, dash and underscore',
   );
+
+/**
+ * A secret by the name of a variable of the workers' environment. The prefixes keep a caller from naming another secret, which
+ * the forge would receive.
+ */
+export const forgeSecret = z
+  .string()
+  .regex(
+    /^env:(?:GITHUB|GH|GITLAB|FORGE)_[A-Z0-9_]{1,100}$/,
+    'must be env: and the name of a variable that begins with GITHUB_, GH_, GITLAB_ or FORGE_',
+  );
+
+/** Of GitHub: what serves its REST API, beside which its web pages and its git are found. */
+const isGithubApi = (baseUrl: string): boolean => {
+  if (!URL.canParse(baseUrl)) {
+    return true;
+  }
+  const { hostname, pathname } = new URL(baseUrl);
+  const path = pathname.replace(/\/+$/, '');
+  return path.endsWith('/api/v3') || (path === '' && /^api\.(?:github\.com|[a-z0-9-]+\.ghe\.com)$/.test(hostname));
+};
+
+/** Where the pull requests and issues of a configured repository are. */
+export const forgeConnection = z
+  .strictObject({
+    kind: forgeKind,
+    repository: forgeRepository,
+    /** GitHub's REST API, or the address of a GitLab; those of github.com and gitlab.com when absent. */
+    baseUrl: serviceUrl.optional(),
+    /** The token that workers send. */
+    credential: forgeSecret,
+    /** What webhooks of the forge are signed with. */
+    webhookSecret: forgeSecret.optional(),
+  })
+  .superRefine(({ kind, repository, baseUrl }, context) => {
+    if (kind === 'github' && repository.split('/').length !== 2) {
+      context.addIssue({ code: 'custom', path: ['repository'], message: 'must be owner/name at GitHub' });
+    }
+    if (kind === 'github' && baseUrl !== undefined && !isGithubApi(baseUrl)) {
+      const message = 'must be the REST API of GitHub: https://api.github.com, or https://<host>/api/v3';
+      context.addIssue({ code: 'custom', path: ['baseUrl'], message });
+    }
+  })
+  .meta({ id: 'ForgeConnection' });
+export type ForgeConnection = z.infer<typeof forgeConnection>;
+
+/** Whether the forge of a repository can be used, or why not; `unchecked` where no worker responded. */
+export const forgeState = z
+  .enum([
+    ...(['connected', 'credential-missing', 'unauthorized', 'forbidden', 'not-found', 'invalid'] as const),
+    ...(['rate-limited', 'unavailable', 'moved', 'refused-address', 'unchecked'] as const),
+  ])
+  .meta({ id: 'ForgeState' });
+
+/** What a worker found that used the credential. */
+export const forgeCheckResult = z.object({
+  state: forgeState,
+  /** The account of the token. */
+  login: z.string().nullable(),
+  /** Whether the token may push; `null` where the forge does not tell. */
+  mayPush: z.boolean().nullable(),
+  /** What is wrong, and what helps. */
+  message: text(2_000).nullable(),
+  checkedAt: timestamp,
+});
+export type ForgeCheckResult = z.infer<typeof forgeCheckResult>;
+
+export const githubStatus = z
+  .object({
+    configured: z.boolean(),
+    /** How to configure a forge where there is none. */
+    remedy: z.string().nullable(),
+    repositories: z.array(
+      forgeCheckResult.extend({
+        repo: slug,
+        kind: forgeKind,
+        repository: z.string(),
+        baseUrl: z.string(),
+        credential: z.string(),
+      }),
+    ),
+    nextCursor,
+  })
+  .meta({ id: 'GithubStatus' });
 
 export const pullRequestState = z.enum(['open', 'closed', 'merged']).meta({ id: 'PullRequestState' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { slug, text } from '../common';
+import { forgeConnection } from '../integrations/forge';
 import { nextCursor } from '../query';
 
 /** A configured repository: an absolute path of a git repository on `hostId` (any live worker host when absent). */
@@ -21,6 +22,8 @@ export const repository = z
       .array(text(100, 1).regex(/^[A-Za-z0-9_-]+$/, 'must be the name of a filter'))
       .max(10)
       .optional(),
+    /** Where its pull requests and issues are; `null`: nowhere. */
+    forge: forgeConnection.nullable().optional(),
   })
   .meta({ id: 'Repository' });
 export type Repository = z.infer<typeof repository>;

@@ -47,6 +47,8 @@ export const partSettings = {
     'BOARD_MAX_WATCHERS',
     'BOARD_WATCHERS_PER_ADDRESS',
     'BOARD_TRUSTED_PROXIES',
+    // Addresses of forges are refused that workers would not call.
+    'BOARD_FORGE_ALLOW_PRIVATE',
     'RATE_LIMIT_AUTH_FAILURES',
     'RATE_LIMIT_GLOBAL',
     'RATE_LIMIT_READ',
@@ -71,6 +73,7 @@ export const partSettings = {
     // Hooks are called by an activity.
     'BOARD_WEBHOOK_SECRET',
     'BOARD_WEBHOOK_ALLOW_PRIVATE',
+    'BOARD_FORGE_ALLOW_PRIVATE',
   ],
   bitmap: [
     ...everyPart,

@@ -38,6 +38,7 @@ export const topLevel = [
 /** Resources that are a part of an area, by their name in the singular: `group/resource` to the area. */
 const parts: Record<string, string> = {
   'governance/permission-approval': 'agent-permissions',
+  'integrations/forge': 'github',
   'runs/attempt-handle': 'attempts',
   'runs/callback-secret': 'reports',
   'runs/claim': 'reports',
@@ -61,8 +62,6 @@ const parts: Record<string, string> = {
 
 /** What HTTP itself stores for all areas. */
 export const withoutArea = new Set([
-  // Of the clients of forges, which come before their area.
-  'contracts/integrations/forge.ts',
   'stores/system/idempotency-key-store.ts',
   'stores/system/message-key-store.ts',
   'stores/system/rate-count-store.ts',

@@ -94,6 +94,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   readDiff: { workflows: ['worktreeDiff'] },
   openEditor: { workflows: ['worktreeOpen'] },
   preview: { workflows: ['launchPreview'] },
+  checkForge: { workflows: ['forgeCheck'] },
   checkAgent: { workflows: ['agentCheck'] },
   setUpRepository: { workflows: ['repositorySetup'] },
   takeInventory: { workflows: ['workspaceInventory'] },

@@ -7,6 +7,7 @@ import { createCompletionActivities } from '../../activities/agent-run/completio
 import { createAttachmentActivities } from '../../activities/attachment-cleanup/activities';
 import { createTreeActivities } from '../../activities/cancel-execution-tree/activities';
 import { createHookActivities } from '../../activities/deliver-hooks/activities';
+import { createForgeCheckActivities } from '../../activities/forge-check/activities';
 import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
 import { createReconcileActivities } from '../../activities/reconcile/activities';
 import { watchRemoteRuns } from '../../activities/reconcile/watch-remote';
@@ -33,7 +34,7 @@ const webhookTimeoutMs = 10_000;
 
 /** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
 export function createBoardActivities(
-  { stores, common, approvals, prepare, command, taskStatus }: SharedDependencies,
+  { stores, common, approvals, forges, prepare, command, taskStatus }: SharedDependencies,
   { env, client, board }: { env: WorkerEnvironment; client: Client; board: Board },
 ) {
   const { attempts, events, feed, log, now } = common;
@@ -96,6 +97,7 @@ export function createBoardActivities(
       repositories: stores.repositories,
       hosts: stores.hosts,
     }),
+    ...createForgeCheckActivities({ forges, now }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({
       hooks: stores.hooks,

@@ -4,6 +4,7 @@ import type { AdmissionControl } from '../../activities/agent-run/admission/depe
 import { createPrepareActivities } from '../../activities/agent-run/prepare/activities';
 import { createAgentProbing } from '../../activities/agent-run/prepare/probing';
 import { lowDisk } from '../../activities/shared/low-disk';
+import { createRepositoryForges } from '../../activities/shared/repository-forges';
 import { createWorktreeFences } from '../../activities/worktree/fences';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import type { Log } from '../../platform/log/log';
@@ -133,6 +134,12 @@ export async function openShared({
       worktreeDir,
       integrationDir: join(dataDir, 'integrations'),
     },
+    forges: createRepositoryForges({
+      repositories: stores.repositories,
+      environment: process.env,
+      allowPrivate: env.BOARD_FORGE_ALLOW_PRIVATE,
+      hostId,
+    }),
     limits,
     agentUser,
     agentAccess: agentUser && createAgentAccess(agentUser, dataDir),

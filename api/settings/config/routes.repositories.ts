@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { slug } from '../../../contracts/common';
 import { listPage } from '../../../contracts/query';
 import { type Repository, repository, repositoryList, repositoryPatch } from '../../../contracts/settings/repository';
-import { assertFound, conflict, notFound } from '../../../platform/errors/app-error';
+import { assertFound, conflict, notFound, validationError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { isSameJson } from '../../../platform/json/same';
@@ -20,8 +20,16 @@ const byName = z.strictObject({ name: slug });
 const listQuery = z.strictObject(listPage(1000, 1000));
 
 /** No host can be reached where there is no workflow engine. */
-export type RepositoryContext = Pick<ApiContext, 'hosts' | 'repositories'> &
+export type RepositoryContext = Pick<ApiContext, 'env' | 'hosts' | 'repositories'> &
   Partial<Pick<WorkflowClients, 'setUpRepository'>>;
+
+/** Refuses a forge that no worker would call with its credential. */
+function assertForgeAllowed({ forge }: Pick<Repository, 'forge'>, env: RepositoryContext['env']): void {
+  if (forge?.baseUrl?.startsWith('http:') && !env.BOARD_FORGE_ALLOW_PRIVATE) {
+    const message = 'must begin with https://, unless BOARD_FORGE_ALLOW_PRIVATE is true';
+    throw validationError([{ path: 'forge.baseUrl', message }]);
+  }
+}
 
 /** The git repositories tasks may name. */
 export function repositoryRoutes(routes: Routes, context: RepositoryContext): void {
@@ -70,6 +78,7 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
       if (standing) {
         throw conflict(`The name ${body.name} is already in use.`, { name: body.name });
       }
+      assertForgeAllowed(body, context.env);
       await check(body);
       return repositories.add(body);
     },
@@ -96,6 +105,7 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
     async ({ params, body }) => {
       const former = await repositories.find(params.name);
       assertFound(former, 'repository', params.name);
+      assertForgeAllowed(body, context.env);
       if (checked.some((field) => field in body)) {
         await check({ ...former, ...compact(body) });
       }

@@ -51,4 +51,5 @@ export const workerSettings = {
   BOARD_EDITOR_COMMAND: command.describe('Program that opens a worktree: `["code", "{path}"]`'),
   BOARD_WEBHOOK_SECRET: signatureKey.describe('Key of the signature that lifecycle hooks are called with'),
   BOARD_WEBHOOK_ALLOW_PRIVATE: flag(false).describe('Hooks may call private networks'),
+  BOARD_FORGE_ALLOW_PRIVATE: flag(false).describe('Forges may be on private networks, and without TLS'),
 };

@@ -1,7 +1,17 @@
+import { forgeCheckId } from '../../../workflows/forge-check/messages';
+import { boardQueue } from '../../../workflows/queues';
 import { latestWorkflow, type Recording, type Stage } from './stage';
 
-/** A host that checks a configured agent. */
+/** Workers that check a configured agent, and the forge of a repository that has none. */
 export async function checkScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
   await call.ok('POST', '/api/config/agents/worker-bee/check', {});
-  return [['agent-check', await latestWorkflow(temporal, 'agentCheck')]];
+  await temporal.workflow.execute('forgeCheck', {
+    workflowId: forgeCheckId('sample', 'recorded'),
+    taskQueue: boardQueue,
+    args: [{ repo: 'sample' }],
+  });
+  return [
+    ['agent-check', await latestWorkflow(temporal, 'agentCheck')],
+    ['forge-check', await latestWorkflow(temporal, 'forgeCheck')],
+  ];
 }

@@ -1,0 +1,41 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Refusal } from '../../contracts/refusal';
+import { refusal } from '../../domain/refusal';
+import { ForgeError, type ForgeErrorCode } from '../../providers/forges/forge-error';
+
+/** What helps a person with each error that does not pass by itself. */
+const remedies: Partial<Record<ForgeErrorCode, string>> = {
+  unauthorized: 'Give the workers a token that is valid.',
+  forbidden: 'Give the token the rights to contents, pull requests and issues of the repository.',
+  'not-found': 'Check the name of the repository, and that the token may read it.',
+  moved: 'Configure the address that the repository has now.',
+  'refused-address': 'Set BOARD_FORGE_ALLOW_PRIVATE where the forge is on a private network.',
+};
+
+/** What helps with an error of a forge; `undefined` where only time does, or the message says it. */
+export const forgeRemedy = (code: ForgeErrorCode): string | undefined => remedies[code];
+
+/**
+ * Calls a forge in an activity. What will not pass is a refusal, `FORGE_UNAUTHORIZED` and the like.
+ *
+ * @throws ApplicationFailure that is retried for what passes, after the time that the forge has asked for
+ */
+export async function callForge<T>(call: () => Promise<T>): Promise<{ value: T } | Refusal> {
+  try {
+    return { value: await call() };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) {
+      throw error;
+    }
+    const { code, message, retryAfterMs } = error;
+    const type = `FORGE_${code.toUpperCase().replaceAll('-', '_')}`;
+    if (code === 'unavailable' || code === 'rate-limited') {
+      throw ApplicationFailure.create({
+        type,
+        message,
+        ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+      });
+    }
+    return refusal(type, message, { remediation: forgeRemedy(code) ?? null });
+  }
+}
