@@ -16,6 +16,7 @@ import { unmatched } from '../platform/http/routing/unmatched';
 import { type ServedArea, servedAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import type { ApiContext, WorkflowContext } from './context';
+import { createNextCalls } from './next-call';
 import { translateStoreError } from './store-errors';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */
@@ -61,7 +62,7 @@ export function createApp(context: ApiContext, workflows?: WorkflowContext): Api
   app.use(requestId());
   app.use(accessLog(log));
   app.use(securityHeaders());
-  app.use(errorEnvelope(log, translateStoreError));
+  app.use(errorEnvelope(log, translateStoreError, createNextCalls(routes.contracts)));
   app.use(normalisePath());
   app.use(apiVersion());
   app.use(cors(originRulesOf(env)));

@@ -6572,6 +6572,8 @@ export interface components {
         Error: {
             code?: string;
             details: {
+                next?: components["schemas"]["NextCall"];
+            } & {
                 [key: string]: unknown;
             };
             error: string;
@@ -7584,6 +7586,15 @@ export interface components {
             content: string;
             fromAgent?: string;
             taskId: components["schemas"]["TaskId"];
+        };
+        NextCall: {
+            body?: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            path: string;
+            remedy: string;
         };
         Notification: {
             content: string;

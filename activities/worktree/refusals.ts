@@ -35,16 +35,13 @@ export const headMoved = (taskId: string, expectedHead: string, head: string | n
     head,
   });
 
-/** The call that commits what is not committed. */
-const commitCall = (taskId: string): string => `POST /api/tasks/${taskId}/worktree/commit`;
-
 /** What is not committed would be left out, or be in the way. */
 export const uncommitted = (taskId: string, { dirty, untracked }: { dirty: number; untracked: number }): Refusal =>
   refusal(
     'WORKTREE_DIRTY',
-    `${dirty + untracked} files are not committed, ${untracked} of them new; commit them with ${commitCall(taskId)}, ` +
-      'merge with {"commit": true}, or discard them first.',
-    { taskId, dirty, untracked, operation: null, call: commitCall(taskId) },
+    `${dirty + untracked} files are not committed, ${untracked} of them new; commit them with ` +
+      `POST /api/tasks/${taskId}/worktree/commit, merge with {"commit": true}, or discard them first.`,
+    { taskId, dirty, untracked, operation: null },
   );
 
 /** The branch has nothing that its base does not have. */
@@ -52,11 +49,10 @@ export function nothingToMerge(
   taskId: string,
   { branch, base, headSha, baseSha }: { branch: string; base: string; headSha: string; baseSha: string },
 ): Refusal {
-  const call = `POST /api/agents/${taskId}/start`;
   const message =
     `Nothing would be merged: ${base} has every commit of ${branch} already, and nothing is uncommitted. ` +
-    `Work on the task first, with ${call} say; to end it without a merge, set its status.`;
-  return refusal('WORKTREE_NOTHING_TO_MERGE', message, { taskId, branch, base, headSha, baseSha, call });
+    `Work on the task first, with POST /api/agents/${taskId}/start say; to end it without a merge, set its status.`;
+  return refusal('WORKTREE_NOTHING_TO_MERGE', message, { taskId, branch, base, headSha, baseSha });
 }
 
 /** There is nothing that is not committed. */

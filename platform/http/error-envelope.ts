@@ -7,6 +7,9 @@ import { replayedHeader } from './limits/idempotency';
 /** Turns errors of a lower layer into refusals; `undefined` for those it does not know. */
 export type TranslateError = (error: unknown) => AppError | undefined;
 
+/** The call that helps after a refusal; `undefined` where there is none. */
+export type FindNextCall = (refusal: AppError, ctx: HttpContext) => object | undefined;
+
 /** Headers that belong to a refusal, by its status. */
 function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   if (error.status === 401) {
@@ -51,17 +54,20 @@ function withOutcome(error: AppError, { mayHaveHappened }: { mayHaveHappened?: b
 const mayHave =
   'The request may have taken effect: repeat it with the same Idempotency-Key, or read the current state first.';
 
-/** `{error, code, details}`; a conflict has its sentence as `message` too, and the revision of what it shows. */
-function bodyOf({ message, code, details, status }: AppError) {
+/**
+ * `{error, code, details}`, with the call that helps as `details.next`; a conflict has its sentence as `message` too, and the
+ * revision of what it shows.
+ */
+function bodyOf({ message, code, details, status }: AppError, next: object | undefined) {
   if (status !== 409) {
-    return { error: message, code, details };
+    return { error: message, code, details: { ...details, ...compact({ next }) } };
   }
   const currentRevision = details.currentRevision ?? revisionOf(details.current);
   return {
     error: message,
     message,
     code,
-    details: { ...details, ...compact({ currentRevision }) },
+    details: { ...details, ...compact({ currentRevision, next }) },
   };
 }
 
@@ -70,7 +76,7 @@ function bodyOf({ message, code, details, status }: AppError) {
  * error becomes a bare 500 with the request's id and is logged, once, with its stack.
  */
 export const errorEnvelope =
-  (log: Log, translate: TranslateError = () => undefined): HttpMiddleware =>
+  (log: Log, translate: TranslateError = () => undefined, nextCall: FindNextCall = () => undefined): HttpMiddleware =>
   async (ctx, next) => {
     try {
       await next();
@@ -85,7 +91,8 @@ export const errorEnvelope =
       if (refusal) {
         setRefusalHeaders(ctx, refusal);
         ctx.status = refusal.status;
-        ctx.body = bodyOf(refusal.status < 500 ? refusal : withOutcome(refusal, outcome, isStated));
+        const shown = refusal.status < 500 ? refusal : withOutcome(refusal, outcome, isStated);
+        ctx.body = bodyOf(shown, nextCall(refusal, ctx));
         return;
       }
       const { requestId } = ctx.state;

@@ -55,7 +55,12 @@ describe('the model and the mode of a launch', () => {
         status: 409,
         body: {
           code: 'AGENT_OPTION_NOT_OFFERED',
-          details: { field: 'model', value: 'gpt-1', offered: expect.arrayContaining(['gpt-6.1-sol[high]']) },
+          details: {
+            field: 'model',
+            value: 'gpt-1',
+            offered: expect.arrayContaining(['gpt-6.1-sol[high]']),
+            next: { method: 'POST', path: '/api/config/agents/codex/check' },
+          },
         },
       });
     }

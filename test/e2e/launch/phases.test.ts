@@ -165,7 +165,13 @@ describe('phases of a run', () => {
     await decide(refused.approval, 'rejected');
     expect(
       await transit(run, transitionOf(snapshot, 'implement', 'refused', { approvalId: refused.approvalId })),
-    ).toMatchObject({ status: 409, body: { code: 'APPROVAL_NOT_GIVEN' } });
+    ).toMatchObject({
+      status: 409,
+      body: {
+        code: 'APPROVAL_NOT_GIVEN',
+        details: { next: { method: 'GET', path: `/api/run-approvals/${refused.approvalId}` } },
+      },
+    });
 
     const overtaken = (await transit(run, transitionOf(snapshot, 'implement', 'overtaken'))).body;
     await transit(run, transitionOf(snapshot, 'explore', 'meanwhile'));

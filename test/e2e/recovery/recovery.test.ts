@@ -90,7 +90,13 @@ describe('recovery of failed attempts', () => {
       status: 409,
       body: {
         code: 'RUN_ACTIVE',
-        details: { attemptId, state: 'scheduled', nextAttemptId: waiting.nextAttemptId, recovery: { action: 'retry' } },
+        details: {
+          attemptId,
+          state: 'scheduled',
+          nextAttemptId: waiting.nextAttemptId,
+          recovery: { action: 'retry' },
+          next: { method: 'POST', path: `/api/agents/${taskId}/recovery/cancel`, body: { attemptId } },
+        },
       },
     });
 

@@ -100,7 +100,10 @@ describe('approvals of a run', () => {
       status: 409,
       body: { code: 'APPROVAL_ACTION_CHANGED', details: { current: { status: 'pending', revision: 1 } } },
     });
-    expect(await decide({ expectedRevision: 2 })).toMatchObject({ status: 409, body: { code: 'APPROVAL_STALE' } });
+    expect(await decide({ expectedRevision: 2 })).toMatchObject({
+      status: 409,
+      body: { code: 'APPROVAL_STALE', details: { next: { method: 'GET', path: path(approval.id) } } },
+    });
     expect(await decide({ decision: 'maybe' })).toMatchObject({ status: 400 });
     expect(await decide({ more: true })).toMatchObject({ status: 400 });
     await expect(requester.approvals.request(anApprovalRequest(run, { action: 'rm -rf /' }))).rejects.toMatchObject({

@@ -185,7 +185,11 @@ describe('commands to running agents', () => {
     await stack.call.ended(run.taskId);
     const again = await stack.call.start(run.taskId, { agent: 'listener' });
     expect(await run.say('steer', { message: 'late' })).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
-    expect(await run.say('message', { message: 'late' })).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
+    const next = { method: 'POST', path: `/api/agents/${run.taskId}/conversation/follow-up` };
+    expect(await run.say('message', { message: 'late' })).toMatchObject({
+      status: 409,
+      body: { code: 'RUN_ENDED', details: { next } },
+    });
     const events = await stack.call.events(run.taskId, again.attemptId);
     expect(events.filter(({ payload }) => payload.message === 'late')).toEqual([]);
     await stack.call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: again.attemptId });

@@ -266,7 +266,11 @@ describe('a watcher', () => {
     const { attemptId, continueConversation } = await anEnded('rememberer');
     const words = 'then rm -rf build';
     expect(await continueConversation('continue', { message: words })).toMatchObject(
-      refused('CONTINUATION_NEEDS_APPROVAL', { decision: 'approval', riskClasses: ['destructive_command'] }),
+      refused('CONTINUATION_NEEDS_APPROVAL', {
+        decision: 'approval',
+        riskClasses: ['destructive_command'],
+        next: { method: 'POST', path: expect.stringMatching(/\/conversation\/follow-up$/) },
+      }),
     );
     await settings({ watcher: { defaultMode: 'ask_always' } });
     expect(await continueConversation('continue', { message: 'x' })).toMatchObject(

@@ -94,7 +94,9 @@ describe('run of an agent', () => {
     expect(status.attempt.completion).toMatchObject({ status: 'interrupted', terminalSource: 'operator-interruption' });
     expect(await stack.call.ok('GET', `/api/tasks/${task.id}`)).toMatchObject({ status: 'in-progress' });
     const again = await stack.call.post(`/api/agents/${task.id}/stop`, { attemptId });
-    expect(again).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
+    const next = { method: 'GET', path: `/api/agents/${task.id}/attempts/${attemptId}` };
+    expect(again).toMatchObject({ status: 409, body: { code: 'RUN_ENDED', details: { next } } });
+    expect(await stack.call.ok(next.method, next.path)).toMatchObject({ id: attemptId });
   });
 
   test('a remote agent reports its end: once, the same again succeeds, another one conflicts', async () => {
@@ -143,7 +145,12 @@ describe('run of an agent', () => {
       status: 409,
       body: {
         code: 'RUN_ACTIVE',
-        details: { code: 'RUN_ACTIVE', attemptId, state: expect.stringMatching(/^(prepared|dispatched|running)$/) },
+        details: {
+          code: 'RUN_ACTIVE',
+          attemptId,
+          state: expect.stringMatching(/^(prepared|dispatched|running)$/),
+          next: { method: 'POST', path: `/api/agents/${task.id}/stop`, body: { attemptId } },
+        },
       },
     });
 

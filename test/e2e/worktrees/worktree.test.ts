@@ -210,8 +210,8 @@ describe('rebasing', () => {
       status: 409,
       body: {
         code: 'WORKTREE_DIRTY',
-        error: expect.stringContaining(`POST /api${url(taskId, '/commit').slice('/api'.length)}`),
-        details: { dirty: 0, untracked: 1 },
+        error: expect.stringContaining(`POST ${url(taskId, '/commit')}`),
+        details: { dirty: 0, untracked: 1, next: { method: 'POST', path: url(taskId, '/commit') } },
       },
     });
   });
@@ -243,7 +243,13 @@ describe('merging', () => {
       status: 409,
       body: {
         code: 'WORKTREE_NOTHING_TO_MERGE',
-        details: { branch, base: 'main', headSha: base, baseSha: base, call: `POST /api/agents/${taskId}/start` },
+        details: {
+          branch,
+          base: 'main',
+          headSha: base,
+          baseSha: base,
+          next: { method: 'POST', path: `/api/agents/${taskId}/start` },
+        },
       },
     });
     expect(await git(shop.remote, 'rev-parse', 'main')).toBe(base);
@@ -271,7 +277,10 @@ describe('merging', () => {
     const base = await shop.othersPush('clash.txt', 'theirs\n');
     expect(await stack.call.post(url(taskId, '/merge'))).toMatchObject({
       status: 409,
-      body: { code: 'WORKTREE_MERGE_CONFLICT', details: { paths: ['clash.txt'] } },
+      body: {
+        code: 'WORKTREE_MERGE_CONFLICT',
+        details: { paths: ['clash.txt'], next: { path: url(taskId, '/rebase') } },
+      },
     });
     expect(await git(shop.remote, 'rev-parse', 'main')).toBe(base);
     expect(await stack.call.ok('GET', url(taskId))).toMatchObject({ state: 'ready' });

@@ -1,0 +1,15 @@
+import { launchRemedies } from './launches';
+import type { Remedy } from './remedy';
+import { runRemedies } from './runs';
+import { serviceRemedies } from './service';
+import { taskRemedies } from './tasks';
+import { worktreeRemedies } from './worktrees';
+
+/** What helps after a refusal, by its code: every code of a conflict (409), and what of the others an operation remedies. */
+export const remedies: Readonly<Record<string, Remedy>> = {
+  ...taskRemedies,
+  ...launchRemedies,
+  ...runRemedies,
+  ...worktreeRemedies,
+  ...serviceRemedies,
+};

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { remedies } from '../../domain/remedies/remedies';
+import { files, root } from './repository';
+
+/** Codes in the same sources that no conflict (409) has, by what they are. */
+const notConflicts: Record<string, string[]> = {
+  'codes of other statuses': [
+    ...['AUTH_REQUIRED', 'AUTHENTICATION_STALE', 'MOBILE_NOT_ALLOWED', 'CORS_REJECTED'],
+    ...['BAD_REQUEST', 'VALIDATION_ERROR', 'CEREMONY_REQUIRED', 'REWIND_PATH_UNKNOWN', 'RANGE_NOT_SATISFIABLE'],
+    ...['NOT_FOUND', 'FILE_NOT_FOUND', 'REVISION_NOT_FOUND', 'ATTACHMENT_CONTENT_GONE', 'METHOD_NOT_ALLOWED'],
+    ...['PAYLOAD_TOO_LARGE', 'TASK_TOO_LARGE', 'ARTIFACT_TOO_LARGE', 'DIFF_TOO_LARGE', 'HEADERS_TOO_LARGE'],
+    ...['UNSUPPORTED_MEDIA_TYPE', 'EXPECTATION_FAILED', 'RATE_LIMITED', 'TOO_MANY_UPLOADS'],
+    ...['INTERNAL_ERROR', 'REQUEST_TIMEOUT', 'STORE_UNAVAILABLE', 'TEMPORAL_UNAVAILABLE', 'TASK_BUSY'],
+    ...['PREVIEW_FAILED', 'CHECK_UNFINISHED', 'CHECK_PENDING', 'APPROVAL_PENDING', 'DIFF_PENDING', 'HOOKS_PENDING'],
+    ...['INVENTORY_PENDING', 'PHASE_PENDING', 'REPOSITORY_PENDING', 'RETENTION_PENDING', 'REWIND_PENDING'],
+    ...['RUN_PENDING', 'SCHEDULE_PENDING', 'TREE_PENDING', 'WORKTREE_PENDING'],
+  ],
+  'failures of activities, which no request gets': [
+    ...['ALREADY_DISPATCHED', 'APPROVAL_ENDING_UNKNOWN', 'APPROVAL_MISSING', 'APPROVAL_NOT_DUE', 'ATTEMPT_MISSING'],
+    ...['CONTRACT_CHANGED', 'CONTRACT_MISSING', 'HOOK_FAILED', 'PROVIDER_MISSING', 'REVISION_MOVED', 'RUN_GONE'],
+    ...['TARGET_MISSING', 'UNKNOWN_RETENTION', 'WORKER_SHUTDOWN', 'WORKSPACE_MISSING'],
+  ],
+  'refusals of signals and updates that operators send to Temporal': [
+    ...['CLAIM_UNKNOWN', 'INVALID_COMMAND', 'INVALID_COMPLETION', 'OPERATOR_FORBIDDEN'],
+  ],
+  'codes of events': ['OUTSIDE_CHANGED', 'REPOSITORY_DIVERTED'],
+  'terms of Temporal and of Node': [
+    ...['CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],
+  ],
+};
+
+/** Names of variables of the environment. */
+const isVariable = /^(?:BOARD|MONGODB|OPENAI|ANTHROPIC|GEMINI|GOOGLE|GOOSE|SQLITE)_/;
+
+const sources = files.filter(
+  (file) =>
+    /^(?:api|domain|workflows|activities|stores|contracts|platform\/http)\/.*\.ts$/.test(file) &&
+    !/\.test\.ts$|^domain\/remedies\//.test(file),
+);
+
+/** Every word in capitals that a source quotes: codes, and what looks like one. */
+const quoted = new Set(
+  sources.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|CONFLICT|FORBIDDEN)'/g)].map(
+      ([, code = '']) => code,
+    ),
+  ),
+);
+
+describe('remedies', () => {
+  const others = Object.values(notConflicts).flat();
+
+  it('are stated for every code of a conflict: a call that helps, or why there is none', () => {
+    const unstated = [...quoted].filter(
+      (code) => !Object.hasOwn(remedies, code) && !others.includes(code) && !isVariable.test(code),
+    );
+    expect(unstated).toEqual([]);
+  });
+
+  it('are of codes that there are, and none of them is listed twice', () => {
+    expect(Object.keys(remedies).filter((code) => !quoted.has(code) || others.includes(code))).toEqual([]);
+    expect(others.filter((code) => !quoted.has(code))).toEqual([]);
+  });
+
+  it('are one line each', () => {
+    const lines = Object.values(remedies).flatMap((remedy) =>
+      'none' in remedy ? [remedy.none] : remedy.map((step) => step.remedy),
+    );
+    expect(lines.filter((line) => line.length > 120 || !/^[A-Z].*\.$/.test(line))).toEqual([]);
+  });
+});
