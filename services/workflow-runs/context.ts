@@ -5,6 +5,7 @@ import type { Routes } from '../../platform/http/routing/routes';
 import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Database } from '../../stores/port/collection';
+import type { GraphCompiler } from './graph/graph-compiler';
 import type { Models } from './models/models';
 import type { RunStore } from './runs/store';
 import type { SessionStore } from './sessions/store';
@@ -23,8 +24,11 @@ export interface WorkflowRunsContext {
   proofs: ProofVerifier;
   runs: RunStore;
   models: Models;
+  graphs: GraphCompiler;
   sessions: SessionStore;
   now: () => Date;
+  /** How often the workflows of active runs are looked up, in milliseconds; the dispatcher's own when absent. */
+  reconcileEveryMs?: number | undefined;
   /** Aborts when the service ends: streams to callers stop. */
   ending: AbortSignal;
 }

@@ -18,6 +18,7 @@ import { activityCallers } from './activity-callers';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
+import { createGraphCompiler } from './graph/graph-compiler';
 import { refusalDocument } from './http/errors';
 import { openModels } from './models/open';
 import { openRuns } from './runs/context';
@@ -35,6 +36,8 @@ export interface WorkflowRunsOptions {
   workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
   taskQueue?: string;
   now?: () => Date;
+  /** How often the workflows of active runs are looked up, in milliseconds. */
+  reconcileEveryMs?: number;
 }
 
 export interface RunningWorkflowRuns {
@@ -63,6 +66,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
       log.warn({ purpose, subject, problem }, 'unsigned message refused'),
   });
   const ending = new AbortController();
+  const graphs = createGraphCompiler();
   const context: WorkflowRunsContext = {
     env,
     log,
@@ -73,8 +77,10 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     proofs,
     runs,
     models,
+    graphs,
     sessions,
     now,
+    reconcileEveryMs: options.reconcileEveryMs,
     ending: ending.signal,
   };
   const onRuns = await openRuns(context);
@@ -115,6 +121,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
         worker.shutdown();
       }
       await ended;
+      await graphs.close();
       await database.close();
     },
   };

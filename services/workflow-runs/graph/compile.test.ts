@@ -150,4 +150,42 @@ describe('workflow graph compiler', () => {
       { numRuns: 300 },
     );
   });
+
+  it('refuses what a few characters multiply, while it is read', () => {
+    const list = (prefix: string) => Array.from({ length: 150 }, (_, index) => `${prefix}${index}`).join(' ');
+    expect(problemsOf(`digraph { {${list('a')}} -> {${list('b')}} }`)).toEqual(['A graph may have at most 200 nodes.']);
+    expect(problemsOf(`digraph { {${list('a')}} -> {${list('a')}} }`)).toEqual([
+      'A graph may have at most 1000 edges.',
+    ]);
+    const nodes = Array.from({ length: 150 }, (_, index) => `n${index}`).join(' -> ');
+    const prompts = `node [prompt="${'x'.repeat(19_000)}"]`;
+    expect(
+      problemsOf(`digraph { start -> n0; ${prompts}; ${nodes} -> exit; start [prompt=""]; exit [prompt=""] }`),
+    ).toEqual([
+      expect.stringMatching(/^With its defaults in every node the graph has \d+ bytes, at most 1000000 are run/),
+    ]);
+  });
+
+  it('follows branches that lead back to their fan once', () => {
+    const back = `digraph { p [shape=component]; p -> a -> p; p -> b -> p; p -> c -> p; start -> p; a -> exit }`;
+    expect(problemsOf(back)).toEqual([expect.stringContaining('branches do not all lead to one join')]);
+    const fans = Array.from({ length: 30 }, (_, index) => `f${index} [shape=component]; `).join('');
+    const each = Array.from({ length: 30 }, (_, index) =>
+      Array.from({ length: 30 }, (_, other) => (other === index ? '' : `f${index} -> f${other};`)).join(''),
+    ).join('');
+    expect(problemsOf(`digraph { start -> f0; ${fans} ${each} f1 -> exit }`)).not.toEqual([]);
+  });
+
+  it('finds the join of branches within branches, however deep', () => {
+    const deep = 60;
+    const levels = Array.from(
+      { length: deep },
+      (_, n) =>
+        `p${n} [shape=component]; j${n} [shape=tripleoctagon]; p${n} -> p${n + 1}; p${n} -> j${n}; j${n + 1} -> j${n};`,
+    ).join('\n');
+    const graph = compileGraph(`digraph { start -> p0; ${levels}
+      p${deep} [shape=component]; j${deep} [shape=tripleoctagon]; p${deep} -> x -> j${deep}; p${deep} -> y -> j${deep}; j0 -> exit }`);
+    expect(joinOf(graph, 'p0')).toBe('j0');
+    expect(joinOf(graph, `p${deep}`)).toBe(`j${deep}`);
+  });
 });

@@ -18,10 +18,6 @@ export function compileGraph(source: string): Graph {
     throw new GraphError([`A graph may have at most ${graphLimits.sourceCharacters} characters.`]);
   }
   const dot = readDot(source);
-  const size = sizeProblems(dot);
-  if (size.length > 0) {
-    throw new GraphError(size);
-  }
 
   const problems: string[] = [];
   const edges = dot.edges.map((edge) => readEdge(edge, problems));
@@ -42,6 +38,12 @@ export function compileGraph(source: string): Graph {
   if (problems.length > 0) {
     throw new GraphError(problems.slice(0, maxProblems));
   }
+  const bytes = Buffer.byteLength(JSON.stringify(graph));
+  if (bytes > graphLimits.bytes) {
+    throw new GraphError([
+      `With its defaults in every node the graph has ${bytes} bytes, at most ${graphLimits.bytes} are run: shorten what node [...] and edge [...] set.`,
+    ]);
+  }
   return graph;
 }
 
@@ -52,11 +54,4 @@ const nameOf = ({ name, attributes }: DotGraph): string => (attributes.get('labe
 function goalOf(attributes: Attributes): { goal?: string } {
   const goal = attributes.get('goal');
   return goal ? { goal } : {};
-}
-
-function sizeProblems({ nodes, edges }: DotGraph): string[] {
-  return [
-    ...(nodes.size > graphLimits.nodes ? [`A graph may have at most ${graphLimits.nodes} nodes.`] : []),
-    ...(edges.length > graphLimits.edges ? [`A graph may have at most ${graphLimits.edges} edges.`] : []),
-  ];
 }

@@ -1,4 +1,5 @@
 import { type ASTNode, type EdgeTargetASTNode, parse } from '@ts-graphviz/ast';
+import { graphLimits } from './graph';
 
 /** The text is no graph; the message is for the person who wrote it. */
 export class GraphError extends Error {
@@ -66,6 +67,9 @@ function readStatements(
   const mentioned = new Set<string>();
   const node = (id: string, attributes: Attributes = new Map()): void => {
     mentioned.add(id);
+    if (!graph.nodes.has(id)) {
+      assertRoom('nodes', graph.nodes.size);
+    }
     graph.nodes.set(id, new Map([...(graph.nodes.get(id) ?? scope.node), ...attributes]));
   };
   for (const statement of statements) {
@@ -92,6 +96,7 @@ function readStatements(
         ends.slice(1).forEach((targets, index) => {
           for (const from of ends[index] ?? []) {
             for (const to of targets) {
+              assertRoom('edges', graph.edges.length);
               graph.edges.push({ from, to, attributes });
             }
           }
@@ -115,6 +120,13 @@ function readStatements(
     }
   }
   return mentioned;
+}
+
+/** Refuses one more of these while the text is read: a few characters can stand for millions of edges. @throws GraphError */
+function assertRoom(kind: 'nodes' | 'edges', count: number): void {
+  if (count >= graphLimits[kind]) {
+    throw new GraphError([`A graph may have at most ${graphLimits[kind]} ${kind}.`]);
+  }
 }
 
 const endsOf = (target: EdgeTargetASTNode): string[] =>

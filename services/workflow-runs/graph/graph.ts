@@ -58,5 +58,5 @@ export interface Graph {
   edges: GraphEdge[];
 }
 
-/** How much a graph may have. */
-export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000 };
+/** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
+export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };

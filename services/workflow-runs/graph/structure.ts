@@ -1,7 +1,28 @@
 import type { Graph, GraphNode } from './graph';
 
-/** Branches within branches, deeper than any real graph. */
-const deepest = 20;
+/** The neighbours of every node, by its id. */
+interface Neighbours {
+  next: (id: string) => readonly string[];
+  before: (id: string) => readonly string[];
+}
+
+function neighboursOf({ edges }: Graph): Neighbours {
+  const next = new Map<string, string[]>();
+  const before = new Map<string, string[]>();
+  const add = (to: Map<string, string[]>, id: string, other: string): void => {
+    const list = to.get(id);
+    if (list) {
+      list.push(other);
+    } else {
+      to.set(id, [other]);
+    }
+  };
+  for (const { from, to } of edges) {
+    add(next, from, to);
+    add(before, to, from);
+  }
+  return { next: (id) => next.get(id) ?? [], before: (id) => before.get(id) ?? [] };
+}
 
 /** What is wrong with how the nodes of a graph are connected. */
 export function structureProblems(graph: Graph): string[] {
@@ -18,15 +39,16 @@ export function structureProblems(graph: Graph): string[] {
   if (problems.length > 0) {
     return problems;
   }
-  return [...reachProblems(graph), ...nodes.flatMap((node) => nodeProblems(node, graph))];
+  const neighbours = neighboursOf(graph);
+  const joins = joinFinder(graph, neighbours);
+  return [
+    ...reachProblems(graph, neighbours),
+    ...nodes.flatMap((node) => nodeProblems(node, { neighbours, joinOf: joins })),
+  ];
 }
 
-const next = (graph: Graph, id: string): string[] => graph.edges.filter(({ from }) => from === id).map(({ to }) => to);
-const before = (graph: Graph, id: string): string[] =>
-  graph.edges.filter(({ to }) => to === id).map(({ from }) => from);
-
-/** Every node that can be come to from some, themselves counted. */
-function reached(from: readonly string[], step: (id: string) => string[]): Set<string> {
+/** Every node that can be reached from some, themselves included. */
+function reached(from: readonly string[], step: (id: string) => readonly string[]): Set<string> {
   const seen = new Set(from);
   for (const id of seen) {
     for (const other of step(id)) {
@@ -36,12 +58,12 @@ function reached(from: readonly string[], step: (id: string) => string[]): Set<s
   return seen;
 }
 
-function reachProblems(graph: Graph): string[] {
+function reachProblems(graph: Graph, { next, before }: Neighbours): string[] {
   const ends = Object.values(graph.nodes).filter(({ kind }) => kind === 'exit' || kind === 'fail');
-  const fromStart = reached([graph.start], (id) => next(graph, id));
+  const fromStart = reached([graph.start], next);
   const toEnd = reached(
     ends.map(({ id }) => id),
-    (id) => before(graph, id),
+    before,
   );
   const ids = Object.keys(graph.nodes);
   const lost = ids.filter((id) => !fromStart.has(id)).map((id) => `Node ${JSON.stringify(id)} is unreachable.`);
@@ -51,13 +73,19 @@ function reachProblems(graph: Graph): string[] {
   return [...lost, ...stuck];
 }
 
-function nodeProblems(node: GraphNode, graph: Graph): string[] {
-  const targets = next(graph, node.id);
+function nodeProblems(
+  node: GraphNode,
+  {
+    neighbours: { next, before },
+    joinOf,
+  }: { neighbours: Neighbours; joinOf: (parallel: string) => string | undefined },
+): string[] {
+  const targets = next(node.id);
   const name = `Node ${JSON.stringify(node.id)}`;
   if ((node.kind === 'exit' || node.kind === 'fail') && targets.length > 0) {
     return [`${name} is an end; nothing follows it.`];
   }
-  if (node.kind === 'start' && before(graph, node.id).length > 0) {
+  if (node.kind === 'start' && before(node.id).length > 0) {
     return [`${name} is the start; nothing leads to it.`];
   }
   if (node.kind !== 'parallel') {
@@ -66,47 +94,58 @@ function nodeProblems(node: GraphNode, graph: Graph): string[] {
   if (targets.length < 2) {
     return [`${name} is parallel and needs at least two edges.`];
   }
-  return joinOf(graph, node.id) === undefined
+  return joinOf(node.id) === undefined
     ? [`${name}: its branches do not all lead to one join (shape=tripleoctagon).`]
     : [];
 }
 
 /**
- * The join at which all branches of a parallel node meet: the one that every branch comes to first, whatever way it
- * takes; `undefined` when there is none.
+ * The join at which all branches of a parallel node meet: the first one on every branch, whichever path it takes;
+ * `undefined` when there is none.
  */
-export function joinOf(graph: Graph, parallel: string, depth = 0): string | undefined {
-  const joins = next(graph, parallel).map((branch) => firstJoins(graph, branch, depth));
-  const [join] = [...(joins[0] ?? [])];
-  return joins.every((joins) => joins?.size === 1 && join !== undefined && joins.has(join)) ? join : undefined;
-}
+export const joinOf = (graph: Graph, parallel: string): string | undefined =>
+  joinFinder(graph, neighboursOf(graph))(parallel);
 
-/** The joins a branch comes to first; `undefined` when it can come to an end before. */
-function firstJoins(graph: Graph, branch: string, depth: number): Set<string> | undefined {
-  const joins = new Set<string>();
-  const seen = new Set<string>();
-  const waiting = [branch];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (seen.has(id)) {
-      continue;
+/** Finds joins, each once: the branches of a parallel node are followed no second time for the node around it. */
+function joinFinder(graph: Graph, { next }: Neighbours): (parallel: string) => string | undefined {
+  const found = new Map<string, string | undefined>();
+
+  function find(parallel: string): string | undefined {
+    if (!found.has(parallel)) {
+      // A branch that leads back to a parallel node it is on has no join there.
+      found.set(parallel, undefined);
+      found.set(parallel, commonJoin(next(parallel).map(firstJoins)));
     }
-    seen.add(id);
-    const node = graph.nodes[id];
-    if (!node || node.kind === 'exit' || node.kind === 'fail') {
-      return undefined;
-    }
-    if (node.kind === 'join') {
-      joins.add(id);
-    } else if (node.kind === 'parallel') {
-      // Branches within a branch meet at a join of their own, behind which it continues.
-      const inner = depth < deepest ? joinOf(graph, id, depth + 1) : undefined;
-      if (inner === undefined) {
+    return found.get(parallel);
+  }
+
+  /** The first joins of a branch, one for each path; `undefined` when it can come to an end before. */
+  function firstJoins(branch: string): Set<string> | undefined {
+    const joins = new Set<string>();
+    const pending = new Set([branch]);
+    for (const id of pending) {
+      const node = graph.nodes[id];
+      if (!node || node.kind === 'exit' || node.kind === 'fail') {
         return undefined;
       }
-      waiting.push(...next(graph, inner));
-    } else {
-      waiting.push(...next(graph, id));
+      if (node.kind === 'join') {
+        joins.add(id);
+        continue;
+      }
+      // Branches within a branch meet at a join of their own, behind which it continues.
+      const from = node.kind === 'parallel' ? find(id) : id;
+      if (from === undefined) {
+        return undefined;
+      }
+      next(from).forEach((other) => pending.add(other));
     }
+    return joins;
   }
-  return joins;
+
+  return find;
+}
+
+function commonJoin(joins: readonly (Set<string> | undefined)[]): string | undefined {
+  const [join] = [...(joins[0] ?? [])];
+  return joins.every((set) => set?.size === 1 && join !== undefined && set.has(join)) ? join : undefined;
 }

@@ -7,10 +7,10 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { type MessageProofs, updateProofMs } from '../../../platform/crypto/message-proof';
+import { updateProofMs } from '../../../platform/crypto/message-proof';
 import { untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
-import { runStart } from './dispatcher';
+import type { EndRun } from './end-run';
 import {
   type Answer,
   answerQuestion,
@@ -26,19 +26,22 @@ import {
   unpauseRun,
 } from './execution/messages';
 import type { workflowRun } from './execution/workflow';
-import type { RunRecord } from './run';
+import { hasEnded, type RunRecord } from './run';
+import { runStart, type RunStartDependencies, whyUnstartable } from './run-start';
+import type { RunStore } from './store';
 
 /** How long a caller waits for a run before it is asked to retry. */
 const answersWithinMs = 10_000;
 
 /** Sends callers' commands on a run to its workflow, which decides, and returns when it is done. */
-interface RunCommandsDependencies {
+interface RunCommandsDependencies extends RunStartDependencies {
   client: Client;
-  taskQueue: string;
-  messageProofs: Pick<MessageProofs, 'sign'>;
+  runs: RunStore;
+  endRun: EndRun;
 }
 
-export function createRunCommands({ client, taskQueue, messageProofs }: RunCommandsDependencies) {
+export function createRunCommands(dependencies: RunCommandsDependencies) {
+  const { client, messageProofs, runs, endRun } = dependencies;
   /** A message that a run takes, because the service has signed it. */
   const signed = <T extends object>(kind: RunMessageKind, runId: string, message: T): T & Signed => ({
     ...message,
@@ -66,6 +69,32 @@ export function createRunCommands({ client, taskQueue, messageProofs }: RunComma
     }
   }
 
+  async function cancelByWorkflow(run: RunRecord): Promise<void> {
+    const args: [Signed] = [signed('cancel', run._id, {})];
+    if (run.status === 'running') {
+      await handle(run._id).executeUpdate(cancelRun, { args });
+      return;
+    }
+    await client.workflow.executeUpdateWithStart(cancelRun, {
+      args,
+      startWorkflowOperation: new WithStartWorkflowOperation<typeof workflowRun>('workflowRun', {
+        ...(await runStart(run, dependencies)),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      }),
+    });
+  }
+
+  /** @throws `error` when it does not say that the workflow is closed or cannot begin, or the run has ended with it */
+  async function cancelWithoutWorkflow(runId: string, error: unknown): Promise<void> {
+    const isOver = error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+    const run = isOver || whyUnstartable(error) !== undefined ? await runs.get(runId) : undefined;
+    if (!run || hasEnded(run.status)) {
+      throw error;
+    }
+    await endRun(run, { status: 'cancelled' });
+  }
+
   const handle = (runId: string) => client.workflow.getHandle(runWorkflowId(runId));
 
   return {
@@ -83,18 +112,9 @@ export function createRunCommands({ client, taskQueue, messageProofs }: RunComma
     steer: (runId: string, late: string, guidance: Guidance): Promise<void> =>
       sendOrRefuse(late, () => handle(runId).executeUpdate(steerRun, { args: [signed('steer', runId, guidance)] })),
 
-    /** Cancels a run, also one that has not begun: then its workflow begins to end. */
+    /** Cancels a run, also one that has not begun: then its workflow begins to end. One whose workflow is closed is ended here. */
     cancel: (run: RunRecord, late: string): Promise<void> =>
-      sendOrRefuse(late, () =>
-        client.workflow.executeUpdateWithStart(cancelRun, {
-          args: [signed('cancel', run._id, {})],
-          startWorkflowOperation: new WithStartWorkflowOperation<typeof workflowRun>('workflowRun', {
-            ...runStart(run, { taskQueue, messageProofs }),
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          }),
-        }),
-      ),
+      sendOrRefuse(late, () => cancelByWorkflow(run).catch((error: unknown) => cancelWithoutWorkflow(run._id, error))),
   };
 }
 

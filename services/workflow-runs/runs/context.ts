@@ -2,6 +2,7 @@ import type { EntryLog } from '../../../stores/port/collection';
 import type { WorkflowRunsContext } from '../context';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
+import { createRunEnding } from './end-run';
 import type { RunEventEntry } from './execution/events';
 import { createStageMessageStore, type StageMessageStore } from './execution/turns';
 import { createWorkflowStore, type WorkflowStore } from './workflows';
@@ -17,12 +18,14 @@ export interface RunsContext extends WorkflowRunsContext {
 
 export async function openRuns(context: WorkflowRunsContext): Promise<RunsContext> {
   const { database, env } = context;
+  const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
+  const endRun = createRunEnding({ ...context, events });
   return {
     ...context,
-    events: await database.log<RunEventEntry>({ name: 'workflow-run-events' }),
+    events,
     turns: await createStageMessageStore(database),
     workflows: await createWorkflowStore(database),
-    dispatcher: createDispatcher({ ...context, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
-    commands: createRunCommands(context),
+    dispatcher: createDispatcher({ ...context, endRun, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
+    commands: createRunCommands({ ...context, endRun }),
   };
 }

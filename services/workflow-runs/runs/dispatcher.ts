@@ -1,9 +1,11 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { type MessageProofs, startProofMs } from '../../../platform/crypto/message-proof';
-import { compileGraph } from '../graph/compile';
-import { dispatchId, lookAgain, type RunInput, runMessage, runWorkflowId } from './execution/messages';
+import type { Log } from '../../../platform/log/log';
+import type { EndRun } from './end-run';
+import { dispatchId, lookAgain } from './execution/messages';
 import type { workflowRun, workflowRunDispatch } from './execution/workflow';
+import { reconcileRuns } from './reconcile-runs';
 import type { RunRecord } from './run';
+import { runStart, type RunStartDependencies, whyUnstartable } from './run-start';
 import type { RunStore } from './store';
 
 /** Runs that count against the concurrency limit. */
@@ -15,46 +17,50 @@ const idleMs = 600_000;
 /** The most runs that are read as starting at once. */
 const maxStarting = 1_000;
 
-export interface DispatcherDependencies {
+export interface DispatcherDependencies extends RunStartDependencies {
   client: Client;
-  taskQueue: string;
-  messageProofs: Pick<MessageProofs, 'sign'>;
   runs: RunStore;
+  endRun: EndRun;
+  log: Log;
+  now: () => Date;
   /** Runs that may be starting or running at a time. */
   concurrency: number;
+  /** How often the workflows of active runs are looked up, in milliseconds. */
+  reconcileEveryMs?: number | undefined;
 }
-
-export function runInput({ _id: runId, dot_source }: RunRecord, proofs: Pick<MessageProofs, 'sign'>): RunInput {
-  const input = { runId, graph: compileGraph(dot_source) };
-  return { ...input, proof: proofs.sign(runMessage('start', runId, input), startProofMs) };
-}
-
-/** The start options of a run's workflow, for every caller. */
-export const runStart = (
-  run: RunRecord,
-  { taskQueue, messageProofs }: Pick<DispatcherDependencies, 'taskQueue' | 'messageProofs'>,
-) => ({
-  workflowId: runWorkflowId(run._id),
-  taskQueue,
-  args: [runInput(run, messageProofs)] as [RunInput],
-  staticSummary: run.title.slice(0, 200),
-});
 
 /**
  * Starts queued runs, the oldest first, while there is capacity. A run is marked as starting before its workflow starts: one
  * whose workflow was not started because of a crash is found by that, and nothing is started twice.
  */
-export function createDispatcher({ client, taskQueue, messageProofs, runs, concurrency }: DispatcherDependencies) {
+export function createDispatcher(dependencies: DispatcherDependencies) {
+  const { client, taskQueue, runs, endRun, log, now, concurrency, reconcileEveryMs = 30_000 } = dependencies;
+  let reconcileAt = 0;
+
+  async function reconcile(): Promise<void> {
+    if (now().getTime() < reconcileAt) {
+      return;
+    }
+    await reconcileRuns(dependencies);
+    reconcileAt = now().getTime() + reconcileEveryMs;
+  }
+
   async function start(run: RunRecord): Promise<void> {
     try {
       await client.workflow.start<typeof workflowRun>('workflowRun', {
-        ...runStart(run, { taskQueue, messageProofs }),
+        ...(await runStart(run, dependencies)),
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       });
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) {
+        return;
+      }
+      const message = whyUnstartable(error);
+      if (message === undefined) {
         throw error;
       }
+      log.warn({ err: error, runId: run._id }, 'run cannot be started');
+      await endRun(run, { status: 'failed', message });
     }
   }
 
@@ -71,20 +77,33 @@ export function createDispatcher({ client, taskQueue, messageProofs, runs, concu
       });
     },
 
+    /**
+     * Ends runs whose workflow is closed, then starts runs that were marked as starting, then queued ones. One that does not start delays no other; one that cannot be
+     * started ends as failed.
+     *
+     * @throws the first failure, after every run had its turn
+     */
     async startQueued(): Promise<void> {
+      const failures: unknown[] = [];
+      await reconcile().catch((error: unknown) => void failures.push(error));
+      const tryToStart = (run: RunRecord): Promise<void> =>
+        start(run).catch((error: unknown) => void failures.push(error));
       for (const run of await runs.find({ statuses: ['starting'] }, { limit: maxStarting })) {
-        await start(run);
+        await tryToStart(run);
       }
       while ((await runs.count(running)) < concurrency) {
         const oldest = await runs.oldestQueued();
         if (!oldest) {
-          return;
+          break;
         }
         // It may have been cancelled meanwhile; then the queue is read again.
         const starting = await runs.change(oldest._id, ['queued'], { status: 'starting' });
         if (starting) {
-          await start(starting);
+          await tryToStart(starting);
         }
+      }
+      if (failures.length > 0) {
+        throw failures[0];
       }
     },
   };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Stored } from '../../../stores/port/collection';
 import { StoreUnavailableError } from '../../../stores/port/errors';
 import { insertOrGet } from '../../../stores/port/insert';
@@ -15,6 +16,8 @@ const totalsId = 'all';
 const maxInStep = 100;
 /** Others that count at the same time get in the way this often at most. */
 const maxConflicts = 100;
+/** The longest pause after a conflict, in milliseconds: processes that repeat at once keep each other from ending. */
+const longestPauseMs = 50;
 
 /**
  * A running total over all runs that have ended. Every run is in it exactly once, whatever dies in between: a run's
@@ -65,6 +68,7 @@ export async function createUsageTotals(db: Database) {
         const outcome = await step();
         if (outcome === 'conflict') {
           conflicts += 1;
+          await delay(Math.random() * Math.min(2 ** conflicts, longestPauseMs));
         } else if (outcome !== 'again') {
           return { totals: outcome.totals, by_model: outcome.by_model };
         }

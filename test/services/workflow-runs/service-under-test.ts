@@ -85,6 +85,7 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
       connection: temporal.nativeConnection,
       workflows: { workflowBundle: workflowRunsBundle },
       taskQueue,
+      reconcileEveryMs: 0,
     });
   let service = await start().catch(async (error: unknown) => {
     await temporal.close();

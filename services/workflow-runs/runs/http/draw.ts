@@ -1,6 +1,5 @@
 import { instance } from '@viz-js/viz';
-import { compileGraph } from '../../graph/compile';
-import type { GraphNode } from '../../graph/graph';
+import type { Graph, GraphNode } from '../../graph/graph';
 import { refuse } from '../../http/errors';
 import type { RunRecord, Stage } from '../run';
 
@@ -30,8 +29,7 @@ const colours: Record<Stage['status'], string> = {
  *
  * @throws AppError 502 when it cannot be drawn
  */
-export async function drawGraph({ dot_source, stages }: RunRecord): Promise<string> {
-  const graph = compileGraph(dot_source);
+export async function drawGraph(graph: Graph, { stages }: Pick<RunRecord, 'stages'>): Promise<string> {
   const statuses = new Map(stages.map(({ dot_id, status }) => [dot_id, status]));
   const viz = await instance();
   const drawn = viz.render(

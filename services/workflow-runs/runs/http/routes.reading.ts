@@ -13,13 +13,14 @@ import { hasEnded, runCheckpoint, runId } from '../run';
 import { configuration, stageAnswer, turn } from './contracts';
 import { drawGraph } from './draw';
 import { followRun } from './follow';
+import { readGraph } from './read-graph';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
 const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
-export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }: RunsContext): void {
+export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, ending }: RunsContext): void {
   routes.add(
     {
       ...shared,
@@ -107,7 +108,8 @@ export function runReadingRoutes(routes: Routes, { runs, events, turns, ending }
       errors: [502],
     },
     async ({ params }) => {
-      const svg = await drawGraph(requireFound(await runs.get(params.id), 'Run'));
+      const run = requireFound(await runs.get(params.id), 'Run');
+      const svg = await drawGraph(await readGraph(graphs, run.dot_source), run);
       return new BytesResponse(only(Buffer.from(svg)), {
         'Content-Type': 'image/svg+xml; charset=utf-8',
         'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",

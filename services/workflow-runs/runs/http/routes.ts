@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Routes } from '../../../../platform/http/routing/routes';
 import { compact } from '../../../../platform/json/compact';
 import { operationUlid } from '../../../../platform/operations/new-ids';
-import { compileGraph, GraphError } from '../../graph/compile';
 import type { Graph } from '../../graph/graph';
 import { usePermission } from '../../http/auth';
 import { refuse } from '../../http/errors';
@@ -14,13 +13,14 @@ import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
 import { presentRun } from './present';
+import { readGraph } from './read-graph';
 
 const shared = { mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, models, dispatcher, commands, now, log } = context;
+  const { runs, workflows, models, graphs, dispatcher, commands, now, log } = context;
 
   const answered = async (run: RunRecord) =>
     presentRun(run, run.status === 'queued' ? await runs.queuePosition(run._id) : undefined);
@@ -37,7 +37,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       status: 201,
     },
     async ({ body, auth }, ctx) => {
-      const graph = compiled(body.dot_source);
+      const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
       const run = newRun(body.dot_source, graph, { user: auth.userId, at: now() });
       await workflows.note(run);
@@ -129,18 +129,6 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
         return answered(requireFound(await runs.get(params.id), 'Run'));
       },
     );
-  }
-}
-
-/** @throws AppError 400 with every problem of the graph */
-function compiled(source: string): Graph {
-  try {
-    return compileGraph(source);
-  } catch (error) {
-    if (error instanceof GraphError) {
-      throw refuse(400, error.message);
-    }
-    throw error;
   }
 }
 

@@ -1,0 +1,53 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { EndRun } from './end-run';
+import { runWorkflowId } from './execution/messages';
+import { activeStatuses, hasEnded, type RunRecord } from './run';
+import type { RunStore } from './store';
+
+export interface ReconcileDependencies {
+  client: Client;
+  runs: RunStore;
+  endRun: EndRun;
+}
+
+/** The most runs that are checked at once. */
+const maxChecked = 1_000;
+
+/** How a workflow was closed that has not recorded the end of its run, by Temporal's status. */
+const closed: Readonly<Record<string, string>> = {
+  TERMINATED: 'Its workflow was terminated.',
+  TIMED_OUT: 'Its workflow timed out.',
+  FAILED: 'Its workflow failed.',
+  CANCELLED: 'Its workflow was cancelled.',
+  COMPLETED: 'Its workflow completed without recording the end of the run.',
+};
+
+/** Ends runs whose workflow is closed or gone: they would count against the concurrency limit for ever. */
+export async function reconcileRuns({ client, runs, endRun }: ReconcileDependencies): Promise<void> {
+  for (const { _id } of await runs.find({ statuses: activeStatuses }, { limit: maxChecked })) {
+    const message = await whyOver(client, _id);
+    // Its record is read after the workflow's status: the workflow may have written it meanwhile.
+    const run = message === undefined ? undefined : await runs.get(_id);
+    if (message !== undefined && run && isLost(run, message)) {
+      await endRun(run, { status: 'failed', message });
+    }
+  }
+}
+
+const gone = 'Its workflow does not exist any more.';
+
+/** One that is starting may have no workflow yet. */
+const isLost = ({ status }: RunRecord, message: string): boolean =>
+  !hasEnded(status) && !(status === 'starting' && message === gone);
+
+async function whyOver(client: Client, runId: string): Promise<string | undefined> {
+  try {
+    const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
+    return closed[status.name];
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      return gone;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { status } from '@grpc/grpc-js';
+import { isGrpcServiceError } from '@temporalio/client';
+import { type MessageProofs, startProofMs } from '../../../platform/crypto/message-proof';
+import { GraphError } from '../graph/compile';
+import type { GraphCompiler } from '../graph/graph-compiler';
+import { type RunInput, runMessage, runWorkflowId } from './execution/messages';
+import type { RunRecord } from './run';
+
+export interface RunStartDependencies {
+  taskQueue: string;
+  messageProofs: Pick<MessageProofs, 'sign'>;
+  graphs: Pick<GraphCompiler, 'compile'>;
+}
+
+/**
+ * The start options of a run's workflow, for every caller.
+ *
+ * @throws GraphError for a run that was accepted by a version which allowed more
+ */
+export async function runStart(run: RunRecord, { taskQueue, messageProofs, graphs }: RunStartDependencies) {
+  const { _id: runId, dot_source } = run;
+  const input: RunInput = { runId, graph: await graphs.compile(dot_source) };
+  const proof = messageProofs.sign(runMessage('start', runId, input), startProofMs);
+  return {
+    workflowId: runWorkflowId(runId),
+    taskQueue,
+    args: [{ ...input, proof }] as [RunInput],
+    staticSummary: run.title.slice(0, 200),
+  };
+}
+
+/** Why a run can never be started, of what its start failed with; `undefined` when another try may succeed. */
+export function whyUnstartable(error: unknown): string | undefined {
+  if (error instanceof GraphError) {
+    return error.message;
+  }
+  const refusal = [error, error instanceof Error ? error.cause : undefined].find(isGrpcServiceError);
+  return refusal?.code === status.INVALID_ARGUMENT ? `Temporal refuses its start: ${refusal.details}` : undefined;
+}
