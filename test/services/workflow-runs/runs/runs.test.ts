@@ -1,9 +1,9 @@
-import { createMessageProofs } from '../../../platform/crypto/message-proof';
-import { eventually } from '../../../platform/testing/eventually';
-import { runMessage, runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
-import { startWithModels, type WithModels } from './models-under-test';
-import { aGate } from './provider';
-import type { Reply, WorkflowRunsUnderTest } from './service-under-test';
+import { createMessageProofs } from '../../../../platform/crypto/message-proof';
+import { eventually } from '../../../../platform/testing/eventually';
+import { runMessage, runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
+import { startWithModels, type WithModels } from '../models-under-test';
+import { aGate } from '../provider';
+import type { Reply, WorkflowRunsUnderTest } from '../service-under-test';
 
 let service: WorkflowRunsUnderTest;
 let models: WithModels;

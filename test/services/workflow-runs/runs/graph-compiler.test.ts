@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { GraphError } from '../../../services/workflow-runs/graph/compile';
-import { createGraphCompiler } from '../../../services/workflow-runs/graph/graph-compiler';
+import { makeTempDir, type TempDir } from '../../../../platform/testing/temp-dir';
+import { GraphError } from '../../../../services/workflow-runs/graph/compile';
+import { createGraphCompiler } from '../../../../services/workflow-runs/graph/graph-compiler';
 
 describe('graph compiler threads', () => {
   let directory: TempDir;

@@ -1,7 +1,7 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
-import { startServiceUnderTest, type WorkflowRunsUnderTest } from './service-under-test';
-import { openStoredRuns, type StoredRuns } from './stored-runs';
+import { eventually } from '../../../../platform/testing/eventually';
+import { runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
+import { startServiceUnderTest, type WorkflowRunsUnderTest } from '../service-under-test';
+import { openStoredRuns, type StoredRuns } from '../stored-runs';
 
 /** A run that waits for an answer. */
 const asking = 'digraph Ask { start -> ok -> exit; ok [shape=hexagon, label="Go on?"] }';
@@ -60,7 +60,7 @@ describe('a run whose workflow is terminated', () => {
     expect((await service.call('GET', `/runs/${lost}/retro`)).body).toMatchObject({ smoothness: 'failed' });
   });
 
-  test('can be cancelled, and its watchers hear of its end', async () => {
+  test('can be cancelled, and its events end with it', async () => {
     const lost = await start(asking);
     await untilStatus(lost, 'running');
     const events = service.open('GET', `/runs/${lost}/events`).then((response) => response.text());
