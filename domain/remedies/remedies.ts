@@ -1,3 +1,4 @@
+import { forgeRemedies } from './forges';
 import { launchRemedies } from './launches';
 import type { Remedy } from './remedy';
 import { runRemedies } from './runs';
@@ -11,5 +12,6 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...launchRemedies,
   ...runRemedies,
   ...worktreeRemedies,
+  ...forgeRemedies,
   ...serviceRemedies,
 };
