@@ -11,7 +11,7 @@ export interface StartedGit {
 export interface CountingGit {
   /** A `PATH` whose git writes down each start, and then is git. */
   path: string;
-  started(): Promise<StartedGit[]>;
+  readonly started: () => Promise<StartedGit[]>;
 }
 
 /** Counts the git processes that are started with its `PATH`. Those that git starts by itself are not counted. */

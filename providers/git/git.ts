@@ -40,7 +40,7 @@ import { adoptable } from './worktrees/adoption';
 import { inspectNew, inspectWorktree } from './worktrees/evidence';
 import { removeWorktree } from './worktrees/remove-worktree';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktrees/worktree';
-import type { WorktreeGit } from './worktrees/worktree-git';
+import type { ListedWorktree, WorktreeGit } from './worktrees/worktree-git';
 import { listWorktrees } from './worktrees/worktree-list';
 import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from './worktrees/worktree-location';
 
@@ -60,8 +60,10 @@ export interface Git extends WorktreeGit {
   captureBaseline(request: RecordedWorktree & { attemptId: string }): Promise<Baseline>;
   /** The state that `captureBaseline` would record; nothing is written. */
   describeBaseline(request: RecordedWorktree): Promise<DescribedWorktree>;
-  /** What lies around a worktree in its repository; nothing is written. */
-  snapshotRepository(request: RecordedWorktree): Promise<RepositorySnapshot>;
+  /** What lies around a worktree in its repository; nothing is written. `worktrees` saves listing them again. */
+  snapshotRepository(
+    request: RecordedWorktree & { worktrees?: readonly ListedWorktree[] },
+  ): Promise<RepositorySnapshot>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { GitRunner } from './run-git';
 import { type DescribedSetting, describeSettings } from './settings/describe';
 import { readStatus } from './status';
+import type { ListedWorktree } from './worktrees/worktree-git';
 import { listWorktrees } from './worktrees/worktree-list';
 import { locateWorktree, type RecordedWorktree } from './worktrees/worktree-location';
 
@@ -20,12 +21,19 @@ export interface RepositorySnapshot {
   worktrees: { path: string; headSha: string | null; branch: string | null }[];
 }
 
-/** Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole. */
-export async function snapshotRepository(git: GitRunner, recorded: RecordedWorktree): Promise<RepositorySnapshot> {
+/**
+ * Describes what is around the worktree at this path; nothing is written, and no file outside `.git` is read whole.
+ *
+ * @param request.worktrees those of the repository, where they have just been listed
+ */
+export async function snapshotRepository(
+  git: GitRunner,
+  { worktrees, ...recorded }: RecordedWorktree & { worktrees?: readonly ListedWorktree[] },
+): Promise<RepositorySnapshot> {
   const location = locateWorktree(git, recorded);
   const { path: worktreePath } = location;
   const [[first, ...others], refs, settings] = await Promise.all([
-    listWorktrees(git, worktreePath),
+    worktrees ?? listWorktrees(git, worktreePath),
     listRefs(git, worktreePath),
     describeSettings((text) => git.repositories.parse(text), location),
   ]);

@@ -76,5 +76,5 @@ export async function readStatus(
 }
 
 /** The paths that git neither tracks nor ignores. */
-export const untrackedIn = ({ entries }: Pick<WorktreeStatus, 'entries'>): string[] =>
+export const untrackedIn = ({ entries }: { entries: readonly Pick<StatusEntry, 'path' | 'status'>[] }): string[] =>
   entries.filter(({ status }) => status === 'untracked').map(({ path }) => path);

@@ -21,8 +21,10 @@ import { baseBranchRefusal } from '../../../domain/workspaces/base-branch';
 import { compact } from '../../../platform/json/compact';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
-import type { Git } from '../../../providers/git/git';
+import type { Baseline, Git } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
+import type { SeenWorktree } from '../../../providers/git/repository/trust-inventory';
+import { untrackedIn } from '../../../providers/git/status';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
@@ -104,7 +106,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         repository: record.repository?.name,
         look: async () =>
           location
-            ? deps.git.worktreeInventory({ worktreePath: location.path, identity: workspace.baseline.identity })
+            ? deps.git.worktreeInventory({
+                worktreePath: location.path,
+                identity: workspace.baseline.identity,
+                ...compact({ seen: seenIn(workspace.baseline) }),
+              })
             : null,
       });
       if ('status' in trust) {
@@ -294,11 +300,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         allowFilters: repository.allowFilters ?? [],
       });
       const worktree = await git.ensureWorktree(placeOf(leased));
-      const { identity } = worktree;
+      const { identity, worktrees } = worktree;
       await recordIdentity(deps, record.taskId, { identity, fence });
       const [baseline, surroundings] = await Promise.all([
         git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
-        git.snapshotRepository({ worktreePath: worktree.path, identity }).catch(() => undefined),
+        git.snapshotRepository({ worktreePath: worktree.path, identity, worktrees }).catch(() => undefined),
       ]);
       const { headSha, dirty, files } = baseline;
       const envelope: TaskEnvelope['workspace'] = {
@@ -328,6 +334,10 @@ const circuitOf = (agent: AgentConfig, circuit: AgentCircuit) => ({
   provider: agent.provider,
   ...circuit,
 });
+
+/** The result of the inspection that a baseline is of; `undefined` where the baseline lists only a part of it. */
+const seenIn = ({ headSha, files, truncated }: Baseline): SeenWorktree | undefined =>
+  truncated ? undefined : { headSha, untracked: untrackedIn({ entries: files }) };
 
 /** Its worker was asleep while the run moved on. */
 const runGone = (attemptId: string) =>

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Baseline } from '../checkpoints/baseline';
 import { isDamagedIndex } from '../git-error';
 import { gitFields, type GitRunner } from '../run-git';
-import { type FileStatus, readStatus } from '../status';
+import { type FileStatus, readStatus, untrackedIn, type WorktreeStatus } from '../status';
 import { relocateWorktree } from '../worktrees/worktree-location';
-import { readCommit, writeWorktreeTree } from './trees';
+import { resolveCommit, writeWorktreeTree } from './trees';
 
 /** The most commits and the most files that are listed. */
 const listed = 1_000;
@@ -43,39 +43,53 @@ function parseNameStatus(fields: readonly string[], untracked: ReadonlySet<strin
   return files;
 }
 
-/** Without a readable index it is unknown what is untracked; what changed is still known. */
-async function untrackedFiles(git: GitRunner, cwd: string): Promise<Set<string>> {
+/** `undefined` without a readable index. */
+async function withIndex<T>(read: Promise<T>): Promise<T | undefined> {
   try {
-    const { entries } = await readStatus(git, cwd);
-    return new Set(entries.filter(({ status }) => status === 'untracked').map(({ path }) => path));
+    return await read;
   } catch (error) {
     if (!isDamagedIndex(error)) {
       throw error;
     }
-    return new Set();
+    return undefined;
   }
 }
+
+/** Git reports `(initial)` where HEAD leads to no commit. */
+const commitOf = (status: WorktreeStatus | undefined): string | undefined =>
+  status && /^[0-9a-f]+$/.test(status.headSha) ? status.headSha : undefined;
 
 /**
  * Whether two inspections show that nothing differs from a clean baseline: the common case needs none of the rest. A file that
  * git is configured to ignore changes of does not count as unchanged.
  */
-async function isUnchanged(git: GitRunner, cwd: string, { dirty, headSha }: Baseline): Promise<boolean> {
-  if (dirty) {
+async function isUnchanged(
+  git: GitRunner,
+  cwd: string,
+  { status, baseline }: { status: WorktreeStatus | undefined; baseline: Baseline },
+): Promise<boolean> {
+  if (!status || baseline.dirty || status.headSha !== baseline.headSha || status.entries.length > 0) {
     return false;
   }
-  try {
-    const status = await readStatus(git, cwd);
-    if (status.headSha !== headSha || status.entries.length > 0) {
-      return false;
-    }
-    return (await gitFields(git, ['ls-files', '-v', '-z'], { cwd })).every((line) => line.startsWith('H '));
-  } catch (error) {
-    if (!isDamagedIndex(error)) {
-      throw error;
-    }
-    return false;
+  const marks = await withIndex(gitFields(git, ['ls-files', '-v', '-z'], { cwd }));
+  return marks?.every((line) => line.startsWith('H ')) ?? false;
+}
+
+/** The commits that are reachable from HEAD and not from the baseline's HEAD, the newest first; one more than are listed. */
+async function commitsSince(
+  git: GitRunner,
+  cwd: string,
+  { before, headSha }: { before: string; headSha: string },
+): Promise<Changes['commits']> {
+  if (headSha === before) {
+    return [];
   }
+  const range = ['--end-of-options', `${before}..${headSha}`];
+  const log = ['log', '-z', '--no-show-signature', '--format=%H %s', `--max-count=${listed + 1}`, ...range];
+  return (await gitFields(git, log, { cwd })).map((line) => {
+    const space = line.indexOf(' ');
+    return { sha: line.slice(0, space), subject: line.slice(space + 1) };
+  });
 }
 
 /** What is different from the baseline: commits, and files whether committed or not. Ignored files are left out. */
@@ -85,23 +99,19 @@ export async function collectChanges(
 ): Promise<Changes> {
   const location = await relocateWorktree(git, { worktreePath, gitDir: baseline.gitDir, identity: baseline.identity });
   const cwd = location.path;
-  if (await isUnchanged(git, cwd, baseline)) {
+  const status = await withIndex(readStatus(git, cwd));
+  if (await isUnchanged(git, cwd, { status, baseline })) {
     return { headSha: baseline.headSha, commits: [], changedFiles: [], truncated: false };
   }
-  const head = await readCommit(git, cwd, 'HEAD');
-  const headSha = head?.sha ?? baseline.headSha;
-  const range = ['--end-of-options', `${baseline.headSha}..${headSha}`];
-  const log = ['log', '-z', '--no-show-signature', '--format=%H %s', `--max-count=${listed + 1}`, ...range];
-  const commits = (await gitFields(git, log, { cwd })).map((line) => {
-    const space = line.indexOf(' ');
-    return { sha: line.slice(0, space), subject: line.slice(space + 1) };
-  });
+  const headSha = commitOf(status) ?? (await resolveCommit(git, cwd, 'HEAD')) ?? baseline.headSha;
+  const commits = await commitsSince(git, cwd, { before: baseline.headSha, headSha });
   const tree = await writeWorktreeTree(git, location);
   const diff = ['diff-tree', '-r', '-z', '-M', '--name-status', '--no-ext-diff', '--no-textconv'];
   // Comparing trees needs no index, yet git reads it, and stops at a damaged one; a file that is not there is fine.
   const env = { GIT_INDEX_FILE: join(location.gitDir, 'board-no-index') };
   const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd, env });
-  const changedFiles = parseNameStatus(fields, await untrackedFiles(git, cwd));
+  // Without a readable index it is unknown what is untracked; what changed is still known.
+  const changedFiles = parseNameStatus(fields, new Set(status && untrackedIn(status)));
   return {
     headSha,
     commits: commits.slice(0, listed),

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compact } from '../../../platform/json/compact';
-import { isDamagedIndex } from '../git-error';
+import { GitError, isDamagedIndex } from '../git-error';
 import { gitFields, type GitRunner, gitText } from '../run-git';
 import type { WorktreeLocation } from '../worktrees/worktree-location';
 
@@ -243,12 +243,17 @@ export async function resolveCommit(git: GitRunner, cwd: string, name: string): 
 
 /** Reads a commit; `undefined` when the name leads to none. */
 export async function readCommit(git: GitRunner, cwd: string, name: string): Promise<CommitFacts | undefined> {
-  const sha = await resolveCommit(git, cwd, name);
-  if (sha === undefined) {
+  const format = '--format=%H%x00%T%x00%P%x00%ct%x00%B';
+  const question = ['log', '-1', '--no-show-signature', format, '--end-of-options', `${name}^{commit}`, '--'];
+  const fields = await gitText(git, question, { cwd }).catch((error: unknown) => {
+    if (error instanceof GitError && error.code === 'unknown-ref') {
+      return undefined;
+    }
+    throw error;
+  });
+  if (fields === undefined) {
     return undefined;
   }
-  const format = '--format=%T%x00%P%x00%ct%x00%B';
-  const fields = await gitText(git, ['log', '-1', '--no-show-signature', format, sha], { cwd });
-  const [tree = '', parents = '', date = '0', ...message] = fields.split('\0');
+  const [sha = '', tree = '', parents = '', date = '0', ...message] = fields.split('\0');
   return { sha, tree, parents: parents.split(' ').filter(Boolean), date: Number(date), message: message.join('\0') };
 }

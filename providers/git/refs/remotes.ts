@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GitError } from '../git-error';
 import { type GitRunner, gitText } from '../run-git';
+import { valueOf } from '../settings/entries';
 import { isBranchName } from './names';
 
 const protocols: ReadonlySet<string> = new Set(['file', 'git', 'http', 'https', 'ssh']);
@@ -92,17 +93,11 @@ export async function locateRemote(
   if (!isBranchName(remote)) {
     throw refuse('is not a name');
   }
-  const about = ['config', '-z', '--name-only', '--get-regexp', '^remote\\..*\\.(url|vcs)$'];
-  const [configured] = await Promise.all([
-    git(about, { cwd, okCodes: [1] }),
-    // Without a repository, the settings of the user would be returned.
-    gitText(git, ['rev-parse', '--git-dir'], { cwd }),
-  ]);
-  const settings = new Set(configured.stdout.split('\0'));
-  if (!settings.has(`remote.${remote}.url`)) {
+  const settings = await git.repositories.effective(cwd);
+  if (valueOf(settings, `remote.${remote}.url`) === undefined) {
     throw refuse(`is not configured in ${repositoryPath}`);
   }
-  if (settings.has(`remote.${remote}.vcs`)) {
+  if (valueOf(settings, `remote.${remote}.vcs`) !== undefined) {
     throw refuse('needs a helper program');
   }
   const push = direction === 'push' ? ['--push'] : [];
@@ -120,16 +115,13 @@ export async function defaultRemote(
   git: GitRunner,
   { repositoryPath: cwd, branch }: { repositoryPath: string; branch: string },
 ): Promise<string | undefined> {
-  const one = async (key: string): Promise<string | undefined> => {
-    const { exitCode, stdout } = await git(['config', '--get', key], { cwd, okCodes: [1] });
-    return exitCode === 0 ? stdout.trimEnd() : undefined;
-  };
-  const upstream = await one(`branch.${branch}.remote`);
+  const settings = await git.repositories.effective(cwd);
+  const upstream = valueOf(settings, `branch.${branch}.remote`)?.trimEnd();
   // A dot stands for the repository itself.
   if (upstream !== undefined && upstream !== '.') {
     return upstream;
   }
-  return (await one('remote.origin.url')) === undefined ? undefined : 'origin';
+  return valueOf(settings, 'remote.origin.url') === undefined ? undefined : 'origin';
 }
 
 /** See `WorktreeGit.remoteFingerprint`. */

@@ -4,6 +4,7 @@ import { configured, hardening, transferEnvironment } from '../git-environment';
 import { GitError } from '../git-error';
 import { verifyRepository, writesToRepository } from '../repository/verify-repository';
 import type { GitRunner } from '../run-git';
+import { valueOf } from '../settings/entries';
 
 /** The most that is remembered of what a transfer prints, in characters. */
 const outputLimit = 1_048_576;
@@ -65,14 +66,14 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
     if (writesToRepository(args)) {
       verifyRepository(git.repositories.place(cwd));
     }
-    const sshCommand = await git(['config', '--get', 'core.sshCommand'], { cwd, okCodes: [1] });
+    const sshCommand = valueOf(await git.repositories.effective(cwd), 'core.sshcommand');
     const stallSeconds = Math.ceil(options.stallMs / 1_000);
     const settings = configured([...hardening, ...plainTransfers, ...config, `http.lowSpeedTime=${stallSeconds}`]);
     return new Promise<TransferResponse>((resolve, reject) => {
       const child = asOperator(() =>
         spawn('git', [...settings, ...args], {
           cwd,
-          env: transferEnvironment(repository, sshCommand.exitCode === 0),
+          env: transferEnvironment(repository, sshCommand !== undefined),
           stdio: ['ignore', 'pipe', 'pipe'],
           // A session of its own has no terminal, and can be ended as a whole.
           detached: true,

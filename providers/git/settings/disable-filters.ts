@@ -1,13 +1,12 @@
-import { gitFields, type GitRunner } from '../run-git';
+import type { GitRunner } from '../run-git';
 
-/** Names of settings that are set somewhere. A name with `=` cannot be set for one command: git then refuses it. */
-async function configuredNames(git: GitRunner, cwd: string, pattern: string): Promise<string[]> {
-  const command = ['config', '-z', '--name-only', '--get-regexp', pattern];
-  return [...new Set(await gitFields(git, command, { cwd, okCodes: [1] }))];
-}
+const program = /^filter\..*\.(?:smudge|clean|process|required)$/s;
 
 /** Settings that make git write files as they are stored, whatever filters the operator allows. */
 export async function disableFilters(git: GitRunner, cwd: string): Promise<string[]> {
-  const names = await configuredNames(git, cwd, '^filter\\..*\\.(smudge|clean|process|required)$');
-  return names.map((name) => `${name}=${name.endsWith('.required') ? 'false' : ''}`);
+  const names = new Set(
+    (await git.repositories.effective(cwd)).map(([name]) => name).filter((name) => program.test(name)),
+  );
+  // A name with `=` cannot be set for one command: git then refuses it.
+  return [...names].map((name) => `${name}=${name.endsWith('.required') ? 'false' : ''}`);
 }

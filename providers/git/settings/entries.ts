@@ -12,6 +12,12 @@ export function parseSettings(output: string): Setting[] {
     });
 }
 
+/** The value that counts when a setting is given more than once; `undefined` when it is not set. */
+export function valueOf(settings: readonly Setting[], key: string): string | undefined {
+  const last = settings.findLast(([name]) => name === key);
+  return last && (last[1] ?? '');
+}
+
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\t': '\\t', '\b': '\\b' };
 
 const quoted = (text: string): string => `"${text.replace(/[\\"\n\t\b]/g, (character) => escapes[character] ?? '')}"`;

@@ -58,6 +58,7 @@ export function createRepositorySettings(
   operator.catch(() => undefined);
   const ready = new Map<string, Promise<string>>();
   const pinned = new Map<string, RepositoryLocation>();
+  const parsed = new Map<string, Setting[]>();
 
   return {
     /** Where the repository of a directory is: where it was verified to be, whatever the directory has become. */
@@ -67,12 +68,7 @@ export function createRepositorySettings(
     pin(path: string, place: Omit<RepositoryLocation, 'workTree'>): void {
       pinned.delete(path);
       pinned.set(path, { ...place, workTree: path });
-      for (const oldest of pinned.keys()) {
-        if (pinned.size <= maxPinned) {
-          break;
-        }
-        pinned.delete(oldest);
-      }
+      removeOldest(pinned, maxPinned);
     },
 
     unpin: (path: string): boolean => pinned.delete(path),
@@ -103,6 +99,14 @@ export function createRepositorySettings(
 
     /** The settings in a text, without what it includes. */
     parse,
+
+    /** The settings that git is run with in a directory, as `git config --list` prints them, without the process. */
+    async effective(cwd: string): Promise<Setting[]> {
+      const { commonDir } = this.place(cwd);
+      await verifyLocation(settingsDir, cwd, commonDir);
+      const files = [operatorFile, join(await directoryOf(commonDir), 'config')];
+      return (await Promise.all(files.map((file) => parse(readSmallFile(file))))).flat();
+    },
 
     /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
     async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<RecordedSettings> {
@@ -175,8 +179,21 @@ export function createRepositorySettings(
     return { commonDir, readAt, settings: allowedOfRepository(settings), allowFilters, alternates };
   }
 
-  /** Without following `include`: what a file includes is not the repository's. */
+  /** Without following `include`: what a file includes is not the repository's. The same text is parsed once. */
   async function parse(text: string): Promise<Setting[]> {
+    const remembered = parsed.get(text);
+    if (remembered) {
+      return remembered;
+    }
+    const settings = text === '' ? [] : await parseByGit(text);
+    if (text.length <= maxParsedLength) {
+      parsed.set(text, settings);
+      removeOldest(parsed, maxParsed);
+    }
+    return settings;
+  }
+
+  async function parseByGit(text: string): Promise<Setting[]> {
     const args = ['config', '--file', '-', '--no-includes', '--list', '-z'];
     const { exitCode, stdout, stderr } = await run(args, nobody, text);
     if (exitCode === 0) {
@@ -233,6 +250,19 @@ export type RepositorySettings = ReturnType<typeof createRepositorySettings>;
 
 /** The most worktrees whose location is remembered. */
 const maxPinned = 1_000;
+
+/** The most texts of settings that are remembered, and the longest of them in characters. */
+const maxParsed = 100;
+const maxParsedLength = 65_536;
+
+function removeOldest(map: Map<string, unknown>, most: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) {
+      break;
+    }
+    map.delete(oldest);
+  }
+}
 
 /** The absolute paths that a directory of objects names as further ones. */
 const readAlternates = (objects: string): string[] =>

@@ -14,20 +14,24 @@ const mtimeOf = (path: string): Promise<number | undefined> =>
  * Removes locks of a worktree and its branch that a killed git has left behind. Call it only while no process is meant to
  * work in the worktree: a lock younger than `olderThanMs` may belong to a git of a worker that was killed, which still
  * finishes what it does, and is waited for.
+ *
+ * @returns whether there were any: then the worktree may have changed meanwhile
  */
 export async function clearStaleLocks(
   { gitDir, commonDir }: WorktreeLocation,
   branch: string | null,
   { lockWaitMs: olderThanMs, assertHeld }: { lockWaitMs: number; assertHeld: () => void },
-): Promise<void> {
+): Promise<boolean> {
   // A lock is removed by its path, which must not lead elsewhere.
   verifyRepository({ gitDir, commonDir });
   const locks = [join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')];
   if (branch !== null) {
     locks.push(join(commonDir, 'refs/heads', `${branch}.lock`));
   }
+  let found = false;
   for (const lock of locks) {
     for (let mtime = await mtimeOf(lock); mtime !== undefined; mtime = await mtimeOf(lock)) {
+      found = true;
       if (Date.now() - mtime >= olderThanMs) {
         assertHeld();
         await rm(lock, { force: true });
@@ -36,4 +40,5 @@ export async function clearStaleLocks(
       }
     }
   }
+  return found;
 }

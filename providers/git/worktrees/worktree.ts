@@ -10,6 +10,7 @@ import { makeShared } from '../settings/private-directory';
 import { readPath } from './linked-worktree';
 import { clearStaleLocks } from './locks';
 import { verifyDirectory, type WorktreeIdentity } from './verify-worktree';
+import type { ListedWorktree } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree, type RecordedWorktree, type WorktreeLocation, writeLink } from './worktree-location';
 
@@ -38,6 +39,8 @@ export interface Worktree {
   headSha: string;
   /** Whether it was made by this call. */
   created: boolean;
+  /** The worktrees of the repository as they were right before. */
+  worktrees: readonly ListedWorktree[];
 }
 
 async function entriesOf(path: string): Promise<string[] | undefined> {
@@ -135,6 +138,9 @@ async function locateRegistered(
   return location;
 }
 
+/** Git lists a HEAD that leads to nothing as zeros. */
+const isCommit = (sha: string | null | undefined): sha is string => typeof sha === 'string' && !/^0*$/.test(sha);
+
 /** Writes the files and hands the worktree over. Killed before the end, it is still locked and done again. */
 async function populate(git: GitRunner, repository: string, path: string): Promise<void> {
   await git(['reset', '--hard', '--quiet'], { cwd: path });
@@ -156,10 +162,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const existing = existingAt(path, request.identity);
   await mkdir(dirname(path), { recursive: true });
   const { commonDir: repository } = git.repositories.place(repositoryPath);
-  const [worktrees, base] = await Promise.all([
-    listWorktrees(git, repository),
-    resolveCommit(git, repository, baseSha),
-  ]);
+  const worktrees = await listWorktrees(git, repository);
   const elsewhere = worktrees.find((worktree) => worktree.branch === branch && worktree.path !== path);
   if (elsewhere) {
     throw new GitError('conflict', `The branch ${branch} is checked out in ${elsewhere.path}.`);
@@ -175,7 +178,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   if (!sound) {
     await git.verify();
     await makeRoom(path, half);
-    if (!base) {
+    if (!(await resolveCommit(git, repository, baseSha))) {
       throw new GitError('unknown-ref', `The commit ${baseSha} does not exist.`);
     }
     await register(git, request, { cwd: repository, path, known: registered !== undefined });
@@ -183,12 +186,11 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const created = !sound || half;
   const identity = existing && sound ? request.identity : undefined;
   const location = await locateRegistered(git, repository, { worktreePath: path, identity });
-  if (registered) {
-    await clearStaleLocks(location, branch, git);
-  }
+  const wasLocked = registered !== undefined && (await clearStaleLocks(location, branch, git));
   if (created) {
     await populate(git, repository, path);
   }
-  const headSha = await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
-  return { path, branch, headSha, created, identity: location.identity, gitDir: location.gitDir };
+  const listed = created || wasLocked ? null : registered.headSha;
+  const headSha = isCommit(listed) ? listed : await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
+  return { path, branch, headSha, created, identity: location.identity, gitDir: location.gitDir, worktrees };
 }
