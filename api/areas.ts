@@ -76,6 +76,7 @@ import { lineCommentRoutes } from './tasks/line-comments/routes';
 import { lineCommentSendRoutes } from './tasks/line-comments/routes.send';
 import { observationRoutes } from './tasks/observations/routes';
 import { progressRoutes } from './tasks/progress/routes';
+import { reviewRoutes } from './tasks/reviews/routes';
 import { statusHistoryRoutes } from './tasks/status-history/routes';
 import { subtaskRoutes } from './tasks/subtasks/routes';
 import { taskRoutes } from './tasks/tasks/routes';
@@ -107,6 +108,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: githubRoutes },
   { routes: retentionRoutes },
   { routes: lineCommentSendRoutes },
+  { routes: reviewRoutes },
 ];
 
 /** The areas that need nothing but the stores and the board. */

@@ -9,6 +9,7 @@ import { usualHookTimings } from '../workflows/deliver-hooks/messages';
 import { createForgeCheck } from '../workflows/forge-check/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
 import { createRetentionPreview } from '../workflows/retention/client';
+import { createReviewLauncher } from '../workflows/review-acceptance/client';
 import { createApprovals } from '../workflows/run-approval/client';
 import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
 import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
@@ -37,6 +38,7 @@ export function createWorkflowClients(context: ApiContext, client: Client) {
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),
+    reviewLauncher: createReviewLauncher({ client, proofs, heartbeatTimeoutMs }),
     rewindLauncher: createRewindLauncher(client, proofs),
     setUpRepository: createRepositorySetup(client, proofs),
     startTransition: createTransitionStart(client, proofs, hookTimings),

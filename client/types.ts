@@ -4044,6 +4044,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{taskId}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the review of the last result of a task, and the decisions before it */
+        get: operations["getReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{taskId}/review/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept the result of a run: merge it and complete the task */
+        post: operations["acceptReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/{taskId}/subtasks": {
         parameters: {
             query?: never;
@@ -6657,6 +6691,8 @@ export interface components {
                 kind: "text" | "file" | "artifact" | "commit" | "other";
                 required?: boolean;
             }[];
+            /** @enum {string} */
+            review?: "required";
         };
         ExecutionTreeControl: {
             /** @enum {string} */
@@ -6845,6 +6881,7 @@ export interface components {
                 };
                 commitCoAuthor: boolean;
                 commitUncommitted: boolean;
+                requireReview: boolean;
                 timeoutMinutes: number;
             };
             analyticsEnabled: boolean;
@@ -6949,6 +6986,7 @@ export interface components {
                 };
                 commitCoAuthor?: boolean;
                 commitUncommitted?: boolean;
+                requireReview?: boolean;
                 timeoutMinutes?: number;
             };
             analyticsEnabled?: boolean;
@@ -9111,6 +9149,7 @@ export interface components {
             priority: "low" | "medium" | "high" | "critical";
             project?: string;
             restoreMetadata: components["schemas"]["RestoreMetadata"];
+            review?: components["schemas"]["TaskReview"];
             revision: number;
             sprint?: string;
             /** @default todo */
@@ -9142,6 +9181,41 @@ export interface components {
             /** @enum {string} */
             kind: "tasks" | "run-events" | "traces" | "spools";
             removed: number;
+        };
+        ReviewAcceptance: {
+            attemptId: components["schemas"]["AttemptId"];
+            /**
+             * @default merge
+             * @enum {string}
+             */
+            delivery?: "merge" | "none";
+            expectedHead?: string;
+            summary?: string;
+        };
+        ReviewDecision: {
+            /** Format: date-time */
+            at: string;
+            attemptId: components["schemas"]["AttemptId"];
+            by: string;
+            /** @enum {string} */
+            delivery?: "merge" | "none";
+            followUpAttemptId?: components["schemas"]["AttemptId"];
+            id: string;
+            mergedSha?: string;
+            /** @enum {string} */
+            outcome: "accepted" | "returned" | "sent-back";
+            problem?: {
+                code: string;
+                message: string;
+            };
+            summary?: string;
+            taskId: components["schemas"]["TaskId"];
+        };
+        ReviewStatus: {
+            decisions: components["schemas"]["ReviewDecision"][];
+            required: boolean;
+            review?: components["schemas"]["TaskReview"];
+            taskId: components["schemas"]["TaskId"];
         };
         RevisionSelector: string;
         RosterMember: {
@@ -10583,6 +10657,7 @@ export interface components {
              */
             priority: "low" | "medium" | "high" | "critical";
             project?: string;
+            review?: components["schemas"]["TaskReview"];
             revision: number;
             sprint?: string;
             /** @default todo */
@@ -10801,6 +10876,30 @@ export interface components {
         };
         TaskProgressWrite: {
             content: string;
+        };
+        TaskReview: {
+            attemptId?: components["schemas"]["AttemptId"];
+            decidedAt?: string;
+            decidedBy?: string;
+            /** @enum {string} */
+            decision?: "approved" | "changes-requested" | "rejected";
+            decisionId?: string;
+            /** @enum {string} */
+            delivery?: "merge" | "none";
+            followUpAttemptId?: components["schemas"]["AttemptId"];
+            problem?: {
+                /** Format: date-time */
+                at: string;
+                code: string;
+                message: string;
+            };
+            /** Format: date-time */
+            requestedAt?: string;
+            /** @enum {string} */
+            state?: "pending" | "accepting" | "accepted" | "sent-back" | "superseded";
+            summary?: string;
+        } & {
+            [key: string]: unknown;
         };
         TaskSelection: {
             ids?: components["schemas"]["TaskId"][];
@@ -21497,6 +21596,7 @@ export interface operations {
                 priority?: string;
                 project?: string;
                 q?: string;
+                review?: string;
                 sprint?: string;
                 status?: string;
                 type?: string;
@@ -22780,6 +22880,75 @@ export interface operations {
             };
         };
     };
+    getReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acceptReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewAcceptance"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     addSubtask: {
         parameters: {
             query?: never;
@@ -23598,6 +23767,7 @@ export interface operations {
                 priority?: string;
                 project?: string;
                 q?: string;
+                review?: string;
                 sprint?: string;
                 status?: string;
                 type?: string;

@@ -51,7 +51,14 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     /** This process's own queue, and its activities. */
     queue,
     workerActivities: createDeliveryActivities({ ...common, commands: stores.commands, live, stops }),
-    boardActivities: board && createBoardActivities(shared, { env, client, board: gatedBoard(board, completionGate) }),
+    boardActivities:
+      board &&
+      createBoardActivities(shared, {
+        env,
+        client,
+        board: gatedBoard(board, completionGate),
+        gate: completionGate,
+      }),
     hostActivities,
     hostService: createHostService(hostActivities, common.proofs),
   };

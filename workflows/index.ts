@@ -12,6 +12,7 @@ export { reconcile } from './reconcile/workflow';
 export { recovery } from './recovery/workflow';
 export { repositorySetup } from './repository-setup/workflow';
 export { retention } from './retention/workflow';
+export { reviewAcceptance } from './review-acceptance/workflow';
 export { runApproval } from './run-approval/workflow';
 export { scheduledLaunch } from './scheduled-launch/workflow';
 export { temporaryAuthority } from './temporary-authority/workflow';

@@ -10,6 +10,7 @@ import { cancelExecutionTreeId, type TreeCancelInput } from './cancel-execution-
 import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
+import { type AcceptedReview, reviewAcceptanceId } from './review-acceptance/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
 import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
 import {
@@ -72,6 +73,13 @@ export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMes
 /** A decision on a request for approval. */
 export const decideMessage = (approvalId: string, decision: DecideInput): ProvenMessage =>
   provenMessage('decide', decision, { subject: runApprovalId(approvalId), actor: decision.actor });
+
+/** The acceptance of the result of a run. */
+export const reviewAcceptanceMessage = (accepted: AcceptedReview): ProvenMessage =>
+  provenMessage('accept-review', accepted, {
+    subject: reviewAcceptanceId(accepted.attemptId),
+    actor: accepted.actor,
+  });
 
 /** A launch, and the actor who launches it. */
 export const launchMessage = (input: AgentRunInput): ProvenMessage =>

@@ -131,6 +131,8 @@ export const features = z
       }),
       /** Whether they name the agent in a `Co-authored-by` trailer. */
       commitCoAuthor: z.boolean(),
+      /** Whether a success of any run needs a review, as `executionPolicy.review: required` of its task. */
+      requireReview: z.boolean(),
       timeoutMinutes: count(1_440),
     }),
     watcher: watcherSettings,

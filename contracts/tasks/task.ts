@@ -8,6 +8,7 @@ import { taskCheckpointMark } from './checkpoint';
 import { comment } from './comment';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
+import { reviewState, taskReview } from './review';
 import { subtask, subtaskInputs } from './subtask';
 import { timeTracking } from './time';
 import { verificationStep } from './verification';
@@ -34,6 +35,8 @@ export const executionPolicy = z
     commitPolicy: commitPolicy.optional(),
     /** Whether a run of a task of type `code` that changed nothing and said nothing may be a success. */
     allowEmptyResult: z.boolean().optional(),
+    /** `required`: a success does not complete the task; its review does. */
+    review: z.enum(['required']).optional(),
     allowedSideEffects: z
       .array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) }))
       .max(64)
@@ -176,6 +179,7 @@ export const task = z
     checkpoint: taskCheckpointMark.optional(),
     attachments: z.array(attachment).max(100).optional(),
     attempt: taskAttempt.optional(),
+    review: taskReview.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),
     createdAt: timestamp,
@@ -252,6 +256,7 @@ export const taskQuery = z
     sprint: z.string().max(200).optional(),
     assignee: z.string().max(200).optional(),
     agent: z.string().max(64).optional(),
+    review: listOf(reviewState).optional(),
     q: z.string().max(200).optional(),
     page: z.coerce.number().int().min(1).max(100_000).optional(),
     limit: z.coerce.number().int().min(1).max(1000).optional(),

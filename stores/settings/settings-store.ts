@@ -43,6 +43,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     commitUncommitted: true,
     commitAuthor: { name: 'Runboard', email: 'runboard@localhost' },
     commitCoAuthor: true,
+    requireReview: false,
     timeoutMinutes: Math.max(1, Math.floor(env.BOARD_RUN_TIMEOUT_MS / 60_000)),
   },
   watcher: {

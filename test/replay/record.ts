@@ -17,7 +17,7 @@ import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { attachmentScenarios } from './scenarios/attachments';
-import { checkScenarios } from './scenarios/checks';
+import { checkScenarios, repositoryScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
 import { hookScenarios } from './scenarios/hooks';
@@ -25,8 +25,8 @@ import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
-import { repositoryScenarios } from './scenarios/repositories';
 import { retentionScenarios } from './scenarios/retention';
+import { reviewScenarios } from './scenarios/reviews';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
 import { scheduledLaunchScenarios } from './scenarios/scheduled-launches';
@@ -52,6 +52,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   admission: admissionScenarios,
   timeouts: timeoutScenarios,
   rewinds: rewindScenarios,
+  reviews: reviewScenarios,
   trust: trustScenarios,
   commands: commandScenarios,
   conversations: conversationScenarios,
@@ -82,6 +83,7 @@ async function main(): Promise<void> {
     await service.call.configureAgents([
       scriptAgent('worker-bee'),
       scriptAgent('editor'),
+      scriptAgent('as-told'),
       scriptAgent('listener'),
       exampleAgent(files.path),
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },

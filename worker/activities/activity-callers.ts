@@ -5,6 +5,7 @@ import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
 import { recordedTypes } from '../../workflows/recorded-types';
 import { recoveryId } from '../../workflows/recovery/messages';
+import { reviewAcceptanceId } from '../../workflows/review-acceptance/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
@@ -33,6 +34,10 @@ const tree: ActivityCaller = {
 const expansion: ActivityCaller = {
   workflows: ['temporaryAuthority', recordedTypes.temporaryAuthority],
   workflowId: ({ attemptId, operationId }) => temporaryAuthorityId(id(attemptId), id(operationId)),
+};
+const acceptance: ActivityCaller = {
+  workflows: ['reviewAcceptance'],
+  workflowId: ({ attemptId }) => reviewAcceptanceId(id(attemptId)),
 };
 const rewind: ActivityCaller = {
   workflows: ['workspaceRewind'],
@@ -73,6 +78,9 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   settleTree: tree,
   beginExpansion: expansion,
   endExpansion: expansion,
+  beginAcceptance: acceptance,
+  finishAcceptance: acceptance,
+  returnReview: acceptance,
   planRewind: { workflows: ['workspaceRewindPlan'], workflowId: ({ rewindId }) => rewindPlanId(id(rewindId)) },
   beginRewind: rewind,
   applyRewind: rewind,

@@ -14,6 +14,7 @@ import { watchRemoteRuns } from '../../activities/reconcile/watch-remote';
 import { createRecoveryActivities } from '../../activities/recovery/activities';
 import { createRecordRetentionActivities } from '../../activities/retention/records';
 import { createTaskRetentionActivities } from '../../activities/retention/tasks';
+import { createReviewAcceptanceActivities } from '../../activities/review-acceptance/activities';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
@@ -22,6 +23,7 @@ import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import { createWebhookSender } from '../../platform/http/webhook';
 import type { Board } from '../../stores/board-files/board';
+import type { CompletionGate } from '../../stores/board-files/wrappers/completion-gate';
 import { cancelRecovery } from '../../stores/runs/cancel-recovery';
 import { launchNow } from '../../workflows/agent-run/launch-client';
 import { runTimingsOf } from '../../workflows/agent-run/launch-options';
@@ -35,7 +37,7 @@ const webhookTimeoutMs = 10_000;
 /** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
 export function createBoardActivities(
   { stores, common, approvals, forges, prepare, command, taskStatus }: SharedDependencies,
-  { env, client, board }: { env: WorkerEnvironment; client: Client; board: Board },
+  { env, client, board, gate }: { env: WorkerEnvironment; client: Client; board: Board; gate: CompletionGate },
 ) {
   const { attempts, events, feed, log, now } = common;
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
@@ -61,6 +63,7 @@ export function createBoardActivities(
       checkpoints: stores.checkpoints,
       traces: stores.traces,
       telemetry,
+      reviews: stores.reviews,
       withdrawApprovals,
       messageProofs: stores.messageProofs,
     }),
@@ -90,6 +93,12 @@ export function createBoardActivities(
       tell: (attemptId, notice) => signals.signalPhase(attemptId, notice),
     }),
     ...createTreeActivities({ ...boardDependencies, ...signals }),
+    ...createReviewAcceptanceActivities({
+      ...boardDependencies,
+      gate,
+      reviews: stores.reviews,
+      messageProofs: stores.messageProofs,
+    }),
     ...createRewindMessageActivities({ rewinds, command, now }),
     ...createWorktreePlanActivities({
       ...boardDependencies,

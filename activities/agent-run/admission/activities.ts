@@ -86,6 +86,10 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (busy) {
         return { ...admitted, launch: await refuse(record, busy, decidedAt) };
       }
+      const accepting = await acceptanceProblem(record.taskId);
+      if (accepting) {
+        return { ...admitted, launch: await refuse(record, accepting, decidedAt) };
+      }
       const cancelled = await followsNothing(input, decidedAt);
       if (cancelled) {
         return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
@@ -139,6 +143,19 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   async function currentTimeoutMs(): Promise<number> {
     const { agents } = await deps.admission.settings.current();
     return agents.timeoutMinutes * 60_000;
+  }
+
+  /**
+   * Why no run may begin: the result of the last one is being accepted. Read once the task is taken, so that either the launch
+   * sees the acceptance or the acceptance sees the launch.
+   */
+  async function acceptanceProblem(taskId: string): Promise<Refusal | undefined> {
+    const { review } = (await deps.board.get(taskId))?.task ?? {};
+    if (review?.state !== 'accepting') {
+      return undefined;
+    }
+    const message = `The result of ${review.attemptId ?? 'the last run'} is being accepted by ${review.decidedBy ?? 'a reviewer'}; wait for the outcome.`;
+    return refusal('REVIEW_ACCEPTING', message, { taskId, review });
   }
 
   /** Releases what the launch took, and records the reason of its refusal for every waiting caller. */

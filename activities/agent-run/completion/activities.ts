@@ -5,6 +5,7 @@ import type { AgentCommandType } from '../../../contracts/runs/command';
 import type { CompletionResult } from '../../../contracts/runs/completion';
 import type { RunEventInput, RunEventKind } from '../../../contracts/runs/event';
 import type { PhaseTransition } from '../../../contracts/runs/phase';
+import type { Task } from '../../../contracts/tasks/task';
 import { usableCommands } from '../../../domain/commands';
 import {
   compileCompletion,
@@ -16,6 +17,8 @@ import {
   type TerminalClaim,
 } from '../../../domain/completion';
 import { terminalKey } from '../../../domain/events/seal';
+import { needsReview } from '../../../domain/review/requirement';
+import { sentBackBy } from '../../../domain/review/state';
 import { MessageProofError, type MessageProofs } from '../../../platform/crypto/message-proof';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
@@ -43,7 +46,7 @@ import { applyCompletion, applyStart } from './task';
 
 export interface CompletionDependencies extends Pick<
   Stores,
-  'attempts' | 'activeRuns' | 'recoveries' | 'claims' | 'worktrees' | 'telemetry' | 'events' | 'feed'
+  'attempts' | 'activeRuns' | 'recoveries' | 'claims' | 'worktrees' | 'telemetry' | 'events' | 'feed' | 'reviews'
 > {
   board: Pick<Board, 'get' | 'update'>;
   admission: AdmissionControl;
@@ -101,6 +104,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       }
       await deps.audit.record(runStarted(record));
       await applyStart(deps, record);
+      await recordSentBack(record);
       await reportStart(deps, await mustGet(attemptId));
       return usableCommands(record.providerRuntimeManifest);
     },
@@ -191,7 +195,22 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       return;
     }
     const actualCost = await reportEnd(deps, await mustGet(record._id), completion);
-    await applyCompletion(deps, record, { completion, actualCost });
+    const { agents } = await deps.admission.settings.current();
+    const isReviewed = (task: Task): boolean => needsReview(task, agents);
+    await applyCompletion(deps, record, { completion, actualCost, isReviewed });
+    await recordSentBack(record);
+  }
+
+  /** Records the decision that a follow-up of a reviewed attempt is. */
+  async function recordSentBack(record: AttemptRecord): Promise<void> {
+    if (record.parentAttemptId === undefined && !record.conversation) {
+      return;
+    }
+    const task = (await deps.board.get(record.taskId))?.task;
+    const decision = task && sentBackBy(task, record);
+    if (decision) {
+      await deps.reviews.record(decision);
+    }
   }
 
   /** Stores the completion unless one is stored, which then stands. */

@@ -1,6 +1,7 @@
 import type { CompletionResult } from '../../../contracts/runs/completion';
 import type { Task } from '../../../contracts/tasks/task';
 import { awaitedSteps, causeOf, taskStatusAfter } from '../../../domain/completion';
+import { pendingReview, reviewAfterStart } from '../../../domain/review/state';
 import { statusEffects } from '../../../domain/status-effects';
 import { AppError } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
@@ -29,6 +30,7 @@ export function applyStart(deps: TaskDependencies, record: AttemptRecord): Promi
         ? {}
         : { status: 'in-progress', ...statusEffects('in-progress', task), blockedReason: undefined }),
       attempt: { id: record._id, agent: record.agent, status: 'running', started: deps.now().toISOString() },
+      ...reviewAfterStart(task.review, record, deps.now()),
     };
   });
 }
@@ -64,13 +66,18 @@ const maxComments = 1_000;
 
 /**
  * Puts the result on the task, exactly once: a task that shows this completion already is not changed. One that would be done
- * without its ceremonies, or whose required verification steps the run left out, is blocked. A status that another actor has
- * set since the run took the task stays, with a comment; a launch that never came to its agent changes nothing.
+ * without its ceremonies, or whose required verification steps the run left out, is blocked; one that needs a review waits
+ * for it. A status that another actor has set since the run took the task stays, with a comment; a launch that never came to
+ * its agent changes nothing.
  */
 export async function applyCompletion(
   deps: TaskDependencies & { traces: Pick<TraceStore, 'record'> },
   record: AttemptRecord,
-  { completion, actualCost }: { completion: CompletionResult; actualCost: number },
+  {
+    completion,
+    actualCost,
+    isReviewed = () => false,
+  }: { completion: CompletionResult; actualCost: number; isReviewed?: (task: Task) => boolean },
 ): Promise<void> {
   let awaited: AwaitedSteps = [];
   const outcome = (blockedBy?: AppError) => (task: Task) => {
@@ -85,9 +92,12 @@ export async function applyCompletion(
     }
     const reason = blockedBy ? prerequisite(blockedBy.message) : unverifiedReason(steps ?? []);
     const verified = steps?.length === 0 ? 'done' : taskStatusAfter(completion.status);
-    const status = reason ? 'blocked' : verified;
+    const waits = !reason && verified === 'done' && isReviewed(task);
+    const status = reason ? 'blocked' : waits ? 'in-progress' : verified;
     const changed = !isUnchanged(record, task);
     return {
+      // For a run whose start could not be shown.
+      ...reviewAfterStart(task.review, record, new Date(completion.completedAt)),
       ...(changed
         ? status === task.status
           ? {}
@@ -96,6 +106,7 @@ export async function applyCompletion(
             status,
             ...statusEffects(status, task),
             ...(reason ? { blockedReason: reason } : {}),
+            ...(waits ? { review: pendingReview(record._id, completion.completedAt) } : {}),
           }),
       ...(actualCost > 0 ? { actualCost } : {}),
       attempt: {

@@ -31,8 +31,15 @@ export function assertNotArchived({ id }: Task, location: TaskLocation): void {
   });
 }
 
-/** A task stays on the board while an agent works on it. @throws AppError 409 with the attempt */
-export function assertNotRunning({ id, attempt }: Task): void {
+/** A task stays on the board while an agent works on it or its result is being accepted. @throws AppError 409 with the reason */
+export function assertNotRunning({ id, attempt, review }: Task): void {
+  if (review?.state === 'accepting') {
+    throw conflict(
+      `The result of the last run of ${id} is being accepted; wait for the outcome.`,
+      { resourceType: 'task', resourceId: id, review },
+      'REVIEW_ACCEPTING',
+    );
+  }
   if (attempt?.status !== 'pending' && attempt?.status !== 'running') {
     return;
   }

@@ -1,4 +1,6 @@
 import type { Task, TaskPatchRequest } from '../../../contracts/tasks/task';
+import { AppError } from '../../../platform/errors/app-error';
+import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { HttpContext } from '../../../platform/http/context';
 import type { TaskChange } from '../../../stores/board-files/types';
 import type { ApiContext } from '../../context';
@@ -7,7 +9,10 @@ import { taskChange } from './change';
 import { withPlainTitles } from './plain-text';
 import { createTaskChanger, type TaskChangeRequest } from './task-changer';
 
-type PatchRequest = TaskChangeRequest & { body: TaskPatchRequest };
+type PatchRequest = Omit<TaskChangeRequest, 'auth'> & {
+  body: TaskPatchRequest;
+  auth: Pick<AuthContext, 'actor' | 'role' | 'permissions'>;
+};
 
 /**
  * Patches a task for a person or an agent, whatever its route: through every gate there is.
@@ -29,7 +34,25 @@ export function createTaskPatcher({ board, traces }: Pick<ApiContext, 'board' | 
     return changeTask(request, ctx, (current, location) => {
       assertLocation?.(current, location);
       assertMayBegin(current);
-      return taskChange(patch, current);
+      const changed = taskChange(patch, current);
+      assertKeepsReview(current, changed, request.auth);
+      return changed;
     }).catch((error: unknown) => traceBlocked(traces, request.params.taskId, error));
   };
+}
+
+/** Who may decide reviews, which an agent may not of its own result. */
+const reviewing = 'agent:write';
+
+/** Reviews are taken off a task by those who decide them. @throws AppError 403 */
+function assertKeepsReview(current: Task, changed: Partial<Task>, auth: PatchRequest['auth']): void {
+  const requires = ({ executionPolicy }: Partial<Task>): boolean => executionPolicy?.review === 'required';
+  if (!requires(current) || requires({ ...current, ...changed }) || auth.permissions.includes(reviewing)) {
+    return;
+  }
+  throw new AppError('FORBIDDEN', {
+    status: 403,
+    message: `Taking executionPolicy.review off a task requires the permission ${reviewing}; send it with the policy.`,
+    details: { required: [reviewing], currentRole: auth.role, currentPermissions: auth.permissions },
+  });
 }

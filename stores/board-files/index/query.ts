@@ -51,6 +51,10 @@ function matcher(query: TaskQuery): ((task: Task) => boolean) | undefined {
       tests.push((task) => task[field] === expected);
     }
   }
+  const { review } = query;
+  if (review) {
+    tests.push((task) => task.review?.state !== undefined && review.includes(task.review.state));
+  }
   if (query.q) {
     const phrase = query.q.toLowerCase();
     tests.push((task) => searchText(task).includes(phrase));

@@ -1,6 +1,6 @@
 import type { Ceremony } from '../../../contracts/governance/ceremony';
 import type { Features } from '../../../contracts/settings/settings';
-import type { Task, TaskCreate } from '../../../contracts/tasks/task';
+import type { Task, TaskCreate, TaskLocation } from '../../../contracts/tasks/task';
 import {
   isEnforced,
   neededKinds,
@@ -13,6 +13,7 @@ import type { CeremonyStore } from '../../governance/ceremony-store';
 import type { TraceStore } from '../../governance/trace-store';
 import type { SettingsStore } from '../../settings/settings-store';
 import type { TaskChange } from '../types';
+import { reviewedChange } from './review-gate';
 
 /** What the gate needs besides the change itself. */
 export interface GateContext {
@@ -27,9 +28,11 @@ export interface CompletionGate {
    * Makes a change of a task through `apply`, which changes it under its lock.
    *
    * @throws AppError 400 with `details {code: "CEREMONY_REQUIRED", ceremonies, issues}` when the change completes the task
-   *   and a blocking ceremony was not held
+   *   and a blocking ceremony was not held; 409 as {@link reviewedChange} while the result of a run waits for its review
    */
   change(change: TaskChange, apply: (guarded: TaskChange) => Promise<Task>): Promise<Task>;
+  /** Whether the task may be done now, ceremonies included; nothing but these is changed. @throws AppError 400 as above */
+  check(task: Task, location: TaskLocation): Promise<void>;
   /** Makes a new task through `create`. @throws AppError 400 as above: no ceremony can have been held for it */
   create(input: TaskCreate, create: () => Promise<Task>): Promise<Task>;
 }
@@ -137,9 +140,10 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
       raw: { enforcement },
     });
 
-  return {
-    async change(change, apply) {
-      const { enforcement } = await settings.current();
+  const gate: CompletionGate = {
+    async change(unreviewed, apply) {
+      const { enforcement, agents } = await settings.current();
+      const change = reviewedChange(unreviewed, agents);
       if (!isEnforced(enforcement)) {
         return apply(change);
       }
@@ -174,6 +178,11 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
       throw conflict('Too many concurrent changes of the task. Try again.');
     },
 
+    async check(task, location) {
+      const completion: TaskChange = ({ review }) => ({ status: 'done', review: { ...review, state: 'accepted' } });
+      await gate.change(completion, (guarded) => Promise.resolve({ ...task, ...guarded(task, location) }));
+    },
+
     async create(input, create) {
       const { enforcement } = await settings.current();
       if (input.status !== 'done' || !isEnforced(enforcement)) {
@@ -190,6 +199,7 @@ export function createCompletionGate({ ceremonies, traces, settings }: GateConte
       return created;
     },
   };
+  return gate;
 }
 
 /** Whether the task itself is changed so that it needs less; another attempt is no such change. */

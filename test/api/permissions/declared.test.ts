@@ -69,6 +69,8 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
   [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue)$/, 'agent:write'],
   [/^\/api\/diff\/\{taskId\}\/comments\/send$/, 'agent:write'],
+  // An agent may not decide about its own result.
+  [/^\/api\/tasks\/\{taskId\}\/review\//, 'agent:write'],
   [/^\/api\/workflows\/runs\/\{runId\}\/steps\/\{stepId\}\/start$/, 'agent:write'],
   [/^\/api\/scheduled-launches(\/|$)/, 'agent:write'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],

@@ -187,6 +187,7 @@ const proofs: Record<string, Proof | Elsewhere> = {
   'agents.commitAuthor.name': { suite: 'test/e2e/runs/completion.test.ts', mentions: 'commitAuthor' },
   'agents.commitAuthor.email': { suite: 'test/e2e/runs/completion.test.ts', mentions: 'commitAuthor' },
   'agents.commitCoAuthor': { suite: 'test/e2e/runs/completion.test.ts' },
+  'agents.requireReview': { suite: 'test/e2e/runs/reviews.test.ts' },
   'agents.timeoutMinutes': { suite: 'test/e2e/runs/timeout.test.ts', mentions: 'run-time' },
   'retention.archivedTaskDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.runEventDays': { suite: 'test/activities/retention/retention.test.ts' },

@@ -15,3 +15,9 @@ export async function checkScenarios({ service: { call }, temporal }: Stage): Pr
     ['forge-check', await latestWorkflow(temporal, 'forgeCheck')],
   ];
 }
+
+/** A host that records the settings of a repository. */
+export async function repositoryScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
+  await call.ok('POST', '/api/config/repos/sample/reread');
+  return [['repository-setup', await latestWorkflow(temporal, 'repositorySetup')]];
+}

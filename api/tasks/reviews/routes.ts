@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { taskId } from '../../../contracts/common';
+import {
+  type ReviewAcceptance,
+  reviewAcceptance,
+  type ReviewStatus,
+  reviewStatus,
+} from '../../../contracts/tasks/review';
+import { openReviewOf } from '../../../domain/review/open-review';
+import { needsReview } from '../../../domain/review/requirement';
+import { assertFound, conflict } from '../../../platform/errors/app-error';
+import type { AuthContext } from '../../../platform/http/auth/auth';
+import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
+import { newRecordId } from '../../../platform/operations/operation';
+import type { WorkflowContext } from '../../context';
+import { refusalError } from '../../refusal-error';
+import { assertMayMerge } from '../../runs/worktrees/may-merge';
+
+const tag = 'reviews';
+const path = '/tasks/:taskId/review';
+const params = z.strictObject({ taskId });
+
+/** The review of a run's result: what waits for it, and its acceptance. */
+export function reviewRoutes(routes: Routes, context: WorkflowContext): void {
+  routes.add(
+    {
+      method: 'get',
+      path,
+      operationId: 'getReview',
+      summary: 'Read the review of the last result of a task, and the decisions before it',
+      tag,
+      permission: 'task:read',
+      params,
+      response: reviewStatus,
+      errors: [404, 409],
+    },
+    ({ params: { taskId: id } }) => statusOf(context, id),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: `${path}/accept`,
+      operationId: 'acceptReview',
+      summary: 'Accept the result of a run: merge it and complete the task',
+      tag,
+      // Not task:write: the agent whose result it is may have that.
+      permission: 'agent:write',
+      params,
+      body: reviewAcceptance,
+      response: reviewStatus,
+      errors: [403, 404, 409, 503],
+    },
+    async ({ params: { taskId: id }, body, auth }) => {
+      await accept(context, { taskId: id, body, auth });
+      return statusOf(context, id);
+    },
+  );
+}
+
+async function statusOf(
+  { board, reviews, settings }: Pick<WorkflowContext, 'board' | 'reviews' | 'settings'>,
+  id: string,
+): Promise<ReviewStatus> {
+  const found = await board.get(id);
+  assertFound(found, 'task', id);
+  const [{ agents }, decisions] = await Promise.all([settings.current(), reviews.ofTask(id)]);
+  const { task } = found;
+  return { taskId: id, required: needsReview(task, agents), ...compact({ review: task.review }), decisions };
+}
+
+interface Accepting {
+  taskId: string;
+  body: ReviewAcceptance;
+  auth: AuthContext;
+}
+
+/** Refuses early what the workflow would refuse; a repeated decision is answered by its record. @throws AppError 404, 409 */
+async function assertOpen(
+  { board, reviews }: Pick<WorkflowContext, 'board' | 'reviews'>,
+  { taskId: id, attemptId, decisionId }: { taskId: string; attemptId: string; decisionId: string },
+): Promise<void> {
+  const found = await board.get(id);
+  assertFound(found, 'task', id);
+  const { task, location } = found;
+  if (task.review?.decisionId === decisionId || (await reviews.get(decisionId))) {
+    return;
+  }
+  openReviewOf(task, { location, attemptId });
+}
+
+/** @throws AppError 403 as a merge does, 404, 409 with the state of the review or why it was returned */
+async function accept(context: WorkflowContext, { taskId: id, body, auth }: Accepting): Promise<void> {
+  const decisionId = newRecordId('review', 16);
+  await assertOpen(context, { taskId: id, attemptId: body.attemptId, decisionId });
+  const worktree = body.delivery === 'merge' ? await context.worktrees.get(id) : undefined;
+  const anyBranch = worktree && worktree.state !== 'removed' ? await assertMayMerge(context, id, auth) : {};
+  const decision = { ...compact(body), ...anyBranch, decisionId, taskId: id, actor: auth.actor };
+  const outcome = await context.reviewLauncher.accept(decision);
+  if (outcome.status === 'refused') {
+    throw refusalError(outcome);
+  }
+  if (outcome.decisionId !== decisionId) {
+    throw conflict('Another caller has just accepted the result.', { taskId: id, ...outcome }, 'REVIEW_CLOSED');
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { attemptId, objectName, taskId, text, timestamp } from '../common';
+
+/** What becomes of the result of a successful run that needs a review before its task is done. */
+export const reviewState = z.enum(['pending', 'accepting', 'accepted', 'sent-back', 'superseded']);
+export type ReviewState = z.infer<typeof reviewState>;
+
+/** How an accepted result reaches its base branch; `none`: it was brought there in another way, or is not wanted there. */
+export const reviewDelivery = z.enum(['merge', 'none']);
+export type ReviewDelivery = z.infer<typeof reviewDelivery>;
+
+/** Why an acceptance came to nothing, with what to do. */
+const reviewProblem = z.object({ code: z.string(), message: z.string(), at: timestamp });
+
+/**
+ * The review of the latest successful run, as the task shows it. Only decisions set it; loose, because a task's file may have a
+ * review of another system.
+ */
+export const taskReview = z
+  .looseObject({
+    state: reviewState.optional(),
+    /** The attempt whose result is reviewed. */
+    attemptId: attemptId.optional(),
+    requestedAt: timestamp.optional(),
+    /** The acceptance that is under way. */
+    decisionId: z.string().max(64).optional(),
+    decision: z.enum(['approved', 'changes-requested', 'rejected']).optional(),
+    decidedAt: z.string().max(64).optional(),
+    decidedBy: z.string().max(200).optional(),
+    delivery: reviewDelivery.optional(),
+    /** What the reviewer says. */
+    summary: z.string().max(20_000).optional(),
+    /** The attempt that follows the one that was sent back. */
+    followUpAttemptId: attemptId.optional(),
+    problem: reviewProblem.optional(),
+  })
+  .meta({ id: 'TaskReview' });
+export type TaskReview = z.infer<typeof taskReview>;
+
+/** A decision about the result of a run. */
+export const reviewDecision = z
+  .object({
+    id: z.string(),
+    taskId,
+    attemptId,
+    /** `returned`: accepted, but the result could not be delivered or the task not completed; the review stayed open. */
+    outcome: z.enum(['accepted', 'returned', 'sent-back']),
+    by: z.string(),
+    at: timestamp,
+    summary: z.string().optional(),
+    delivery: reviewDelivery.optional(),
+    /** The merge commit. */
+    mergedSha: objectName.optional(),
+    followUpAttemptId: attemptId.optional(),
+    problem: reviewProblem.omit({ at: true }).optional(),
+  })
+  .meta({ id: 'ReviewDecision' });
+export type ReviewDecision = z.infer<typeof reviewDecision>;
+
+/** The decisions of a task that are answered, the newest ones. */
+export const maxReviewDecisions = 100;
+
+export const reviewStatus = z
+  .object({
+    taskId,
+    /** Whether a successful run of the task needs a review now. */
+    required: z.boolean(),
+    /** Absent until a run needed one. */
+    review: taskReview.optional(),
+    /** The newest first. */
+    decisions: z.array(reviewDecision).max(maxReviewDecisions),
+  })
+  .meta({ id: 'ReviewStatus' });
+export type ReviewStatus = z.infer<typeof reviewStatus>;
+
+/** `attemptId` is the attempt that was looked at, `expectedHead` the HEAD of its worktree. */
+export const reviewAcceptance = z
+  .strictObject({
+    attemptId,
+    delivery: reviewDelivery.default('merge'),
+    expectedHead: objectName.optional(),
+    summary: text(2_000, 1).optional(),
+  })
+  .refine(({ delivery, expectedHead }) => delivery === 'merge' || expectedHead === undefined, {
+    path: ['expectedHead'],
+    message: 'only a merge compares it',
+  })
+  .meta({ id: 'ReviewAcceptance' });
+export type ReviewAcceptance = z.output<typeof reviewAcceptance>;

@@ -1,0 +1,8 @@
+import type { Features } from '../../contracts/settings/settings';
+import type { Task } from '../../contracts/tasks/task';
+
+/** Whether a success of the task's runs needs a review before the task is done: by its own policy, or by the setting for all. */
+export const needsReview = (
+  { executionPolicy }: Pick<Task, 'executionPolicy'>,
+  { requireReview }: Pick<Features['agents'], 'requireReview'>,
+): boolean => requireReview || executionPolicy?.review === 'required';

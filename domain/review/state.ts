@@ -1,0 +1,73 @@
+import type { ReviewDecision, TaskReview } from '../../contracts/tasks/review';
+import type { Task } from '../../contracts/tasks/task';
+import { compact } from '../../platform/json/compact';
+
+/** The review that a success waits for. */
+export const pendingReview = (attemptId: string, requestedAt: string): TaskReview => ({
+  state: 'pending',
+  attemptId,
+  requestedAt,
+});
+
+/** What of an attempt says which one it continues. */
+export interface Following {
+  _id: string;
+  createdBy: string;
+  parentAttemptId?: string;
+  conversation?: { sourceAttemptId: string };
+  message?: { text: string; actor: string };
+}
+
+/** The most characters of what a reviewer says that the task shows. */
+const maxSummary = 20_000;
+
+/**
+ * What the start of an attempt makes of an open review: a follow-up of the reviewed attempt, with whatever call it was launched,
+ * sends that one back; any other run supersedes it.
+ */
+export function reviewAfterStart(
+  review: TaskReview | undefined,
+  attempt: Following,
+  at: Date,
+): Pick<Task, 'review'> | Record<string, never> {
+  if (review?.state !== 'pending') {
+    return {};
+  }
+  const { problem: _problem, ...open } = review;
+  const decided = { decidedAt: at.toISOString(), followUpAttemptId: attempt._id };
+  if (!follows(attempt, review.attemptId)) {
+    return { review: { ...open, ...decided, state: 'superseded', decidedBy: attempt.createdBy } };
+  }
+  const { message } = attempt;
+  return {
+    review: {
+      ...open,
+      ...decided,
+      state: 'sent-back',
+      decision: 'changes-requested',
+      decidedBy: message?.actor ?? attempt.createdBy,
+      ...compact({ summary: message?.text.slice(0, maxSummary) }),
+    },
+  };
+}
+
+const follows = ({ conversation, parentAttemptId }: Following, reviewedId: string | undefined): boolean =>
+  reviewedId !== undefined && (conversation?.sourceAttemptId ?? parentAttemptId) === reviewedId;
+
+/** The decision that an attempt follows, for the log of decisions; `undefined` when it follows none. */
+export function sentBackBy({ id: taskId, review }: Task, attempt: Following): ReviewDecision | undefined {
+  const { state, attemptId, decidedBy, decidedAt, summary, followUpAttemptId } = review ?? {};
+  if (state !== 'sent-back' || followUpAttemptId !== attempt._id || attemptId === undefined) {
+    return undefined;
+  }
+  return {
+    id: attempt._id,
+    taskId,
+    attemptId,
+    outcome: 'sent-back',
+    by: decidedBy ?? attempt.createdBy,
+    at: decidedAt ?? '',
+    followUpAttemptId,
+    ...compact({ summary }),
+  };
+}
