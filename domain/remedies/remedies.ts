@@ -1,6 +1,7 @@
 import { forgeRemedies } from './forges';
 import { launchRemedies } from './launches';
 import type { Remedy } from './remedy';
+import { reviewRemedies } from './reviews';
 import { runRemedies } from './runs';
 import { serviceRemedies } from './service';
 import { taskRemedies } from './tasks';
@@ -11,6 +12,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...taskRemedies,
   ...launchRemedies,
   ...runRemedies,
+  ...reviewRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
   ...serviceRemedies,
