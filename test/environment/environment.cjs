@@ -1,8 +1,10 @@
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { disableLocalStorages, watchLocalStorages } = require('./local-storages.cjs');
 const { sharePackages } = require('./shared-packages.cjs');
 
 sharePackages();
+watchLocalStorages();
 
 /** What the runner keeps of a test file on the global object, where the next one would find it. */
 const kept = /^Symbol\((?:EVENT_HANDLERS|JEST_STATE_SYMBOL|RETRY_TIMES_SETTER)\)$/;
@@ -46,6 +48,7 @@ module.exports = class OneRealmEnvironment {
   async teardown() {
     this.fakeTimers.dispose();
     this.fakeTimersModern.dispose();
+    disableLocalStorages();
     const { console, exit, environment, directory, umask } = this.before;
     globalThis.console = console;
     process.exit = exit;

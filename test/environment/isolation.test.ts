@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import type * as sequence from './fixtures/sequence';
 
 /** The module as another test file would load it. */
@@ -22,5 +24,21 @@ describe('test environment', () => {
 
   it('evaluates packages once', () => {
     expect(loadAgain().packageFunction).toBe(loadAgain().packageFunction);
+  });
+
+  it('disables the local storages that were entered, which can be entered again', () => {
+    // In a process of its own: the runner of this file has entered one, too.
+    const script = `
+      const { AsyncLocalStorage } = require('node:async_hooks');
+      const { watchLocalStorages, disableLocalStorages } = require(${JSON.stringify(join(__dirname, 'local-storages.cjs'))});
+      watchLocalStorages();
+      const storage = new AsyncLocalStorage();
+      storage.enterWith('first');
+      const stores = [storage.getStore()];
+      disableLocalStorages();
+      stores.push(storage.getStore() ?? 'none', storage.run('again', () => storage.getStore()));
+      console.log(stores.join());`;
+    const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+    expect(stdout).toBe('first,none,again\n');
   });
 });
