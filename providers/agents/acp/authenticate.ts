@@ -5,7 +5,7 @@ import { within } from '../../../platform/operations/within';
 import type { AcpConnection } from './connection';
 import { AcpFailure, agentMessage, loginOf, methodsOf } from './failure';
 
-/** How long an agent may take to authenticate, in milliseconds: one that waits for a browser waits for nobody. */
+/** How long an agent may take to authenticate, in milliseconds: one that waits for a browser would wait for ever. */
 const authenticateMs = 60_000;
 
 /**

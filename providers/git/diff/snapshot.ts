@@ -15,7 +15,7 @@ const maxChangedBytes = 256 * 1_048_576;
 /** The most files of a worktree that may differ from its index and HEAD. */
 const maxChangedFiles = 20_000;
 
-/** The files of a worktree as they are now, as a tree that nobody else sees. */
+/** The files of a worktree as they are now, as a tree that no reference leads to. */
 export interface ReadingSnapshot {
   tree: string;
   /** Files that were too large to be read, with their size in bytes. */

@@ -40,7 +40,7 @@ export interface ConfigureRequest {
 const readLimitBytes = 1_048_576;
 
 /** Empty settings: what git is run with when it only parses a file. */
-const nobody = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: '/dev/null' };
+const withoutSettings = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_DIR: '/dev/null' };
 
 /**
  * The configuration that git is run with here. Git reads no file that an agent can write: it is given a directory of
@@ -195,7 +195,7 @@ export function createRepositorySettings(
 
   async function parseByGit(text: string): Promise<Setting[]> {
     const args = ['config', '--file', '-', '--no-includes', '--list', '-z'];
-    const { exitCode, stdout, stderr } = await run(args, nobody, text);
+    const { exitCode, stdout, stderr } = await run(args, withoutSettings, text);
     if (exitCode === 0) {
       return parseSettings(stdout);
     }
