@@ -92,6 +92,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
+    shutdownGraceTime: env.BOARD_DRAIN_MS,
     activities: createWorkflowRunsActivities(onRuns),
     interceptors: { activity: [createActivityFence(activityCallers)] },
     ...options.workflows,

@@ -63,7 +63,10 @@ const parse = (text: string): unknown => {
 };
 
 /** The whole service on a free port, with a queue and a store of its own, on the Temporal server the tests share. */
-export async function startServiceUnderTest(settings: Record<string, string> = {}): Promise<WorkflowRunsUnderTest> {
+export async function startServiceUnderTest(
+  settings: Record<string, string> = {},
+  { reconcileEveryMs = 0 }: { reconcileEveryMs?: number } = {},
+): Promise<WorkflowRunsUnderTest> {
   const log = createLog({ name: 'test-workflow-runs', level: 'silent' });
   installRuntime(log);
   const temporal = await testTemporal();
@@ -71,6 +74,7 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
   const taskQueue = temporal.unique('workflow-runs');
   const env = readEnvironment({
     BOARD_AUTH_ENABLED: 'false',
+    BOARD_DRAIN_MS: '0',
     BOARD_DATA_DIR: directory.path,
     NODE_ENV: 'test',
     WORKFLOW_RUNS_PORT: '0',
@@ -85,7 +89,7 @@ export async function startServiceUnderTest(settings: Record<string, string> = {
       connection: temporal.nativeConnection,
       workflows: { workflowBundle: workflowRunsBundle },
       taskQueue,
-      reconcileEveryMs: 0,
+      reconcileEveryMs,
     });
   let service = await start().catch(async (error: unknown) => {
     await temporal.close();

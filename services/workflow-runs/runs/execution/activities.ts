@@ -10,7 +10,7 @@ import type { Dispatcher } from '../dispatcher';
 import type { RunStatus, Usage } from '../run';
 import type { RunStore } from '../store';
 import type { RunEventEntry } from './events';
-import { runMessage, type RunMessageKind, type Signed } from './messages';
+import { modelFailed, runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate } from './progress';
 import { applyUpdate } from './projection';
 import type { StageMessageStore } from './turns';
@@ -40,6 +40,10 @@ export interface PromptInput {
   system?: string;
   model?: string;
   maxTokens?: number;
+  /** How often the model was asked before, and itself: 1, 2 …; absent in histories of earlier versions, whose attempts Temporal counts. */
+  attempt?: number;
+  /** How long the model may take, in milliseconds; its provider's limit when absent. */
+  timeoutMs?: number;
 }
 
 export interface PromptAnswer {
@@ -81,20 +85,29 @@ export function createRunActivities({ runs, turns, events, dispatcher, models, p
     /**
      * Asks the model, and stores the whole conversation as the turns of the stage.
      *
-     * @throws ApplicationFailure to be tried again, or not when it would be of no use
+     * @throws ApplicationFailure `MODEL` with `{attempt, retryable}` when the model does not answer. Temporal retries it only for histories
+     *   of earlier versions; anything else that goes wrong is no attempt of the model's
      */
-    async runPrompt({ runId, stageId, prompt, system, model, maxTokens }: PromptInput): Promise<PromptAnswer> {
+    async runPrompt({
+      runId,
+      stageId,
+      prompt,
+      system,
+      model,
+      maxTokens,
+      ...asked
+    }: PromptInput): Promise<PromptAnswer> {
       const run = await runs.get(runId);
       if (!run || !goesOn.includes(run.status)) {
-        throw ApplicationFailure.nonRetryable('The run does not exist.', 'MODEL');
+        throw ApplicationFailure.nonRetryable('The run does not exist.', modelFailed);
       }
-      const { attempt } = Context.current().info;
+      const { attempt = Context.current().info.attempt, timeoutMs } = asked;
       const request = {
         messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
         ...compact({ system, model, max_tokens: maxTokens }),
       };
       try {
-        const answer = await withHeartbeat((signal) => models.complete(request, { signal }));
+        const answer = await withHeartbeat((signal) => models.complete(request, { signal, ...compact({ timeoutMs }) }));
         await turns.put(runId, stageId, [
           ...(system === undefined ? [] : [{ kind: 'system' as const, content: system }]),
           { kind: 'user' as const, content: prompt },
@@ -112,7 +125,13 @@ export function createRunActivities({ runs, turns, events, dispatcher, models, p
           const event = { StageRetrying: { stage_id: stageId, attempt, error: message } };
           await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
         }
-        throw ApplicationFailure.create({ type: 'MODEL', message, nonRetryable: !retryable, details: [{ attempt }] });
+        const nonRetryable = !retryable || asked.attempt !== undefined;
+        throw ApplicationFailure.create({
+          type: modelFailed,
+          message,
+          nonRetryable,
+          details: [{ attempt, retryable }],
+        });
       }
     },
   };

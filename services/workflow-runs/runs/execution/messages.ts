@@ -39,6 +39,8 @@ export interface Guidance extends Signed {
 
 /** The failure types of updates that come too late or too early. */
 export const notNow = 'NotNow';
+/** The failure type of a prompt that its model does not answer. */
+export const modelFailed = 'MODEL';
 
 export const pauseRun = defineUpdate<unknown, [Signed]>('pause');
 export const unpauseRun = defineUpdate<unknown, [Signed]>('unpause');

@@ -1,14 +1,7 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  condition,
-  isCancellation,
-  proxyActivities,
-  sleep,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { GraphNode } from '../../graph/graph';
 import type { Stage } from '../run';
-import type { RunActivities } from './activities';
+import { askModel } from './ask-model';
 import type { Outcome } from './edges';
 import type { Answer, Question } from './messages';
 import type { RunProgress } from './progress';
@@ -70,13 +63,7 @@ async function promptModel(node: GraphNode, stage: Stage, { runId, goal, progres
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
   }
   await progress.flush();
-  const { runPrompt } = proxyActivities<Pick<RunActivities, 'runPrompt'>>({
-    startToCloseTimeout: node.timeoutMs ?? '10 minutes',
-    heartbeatTimeout: '15 seconds',
-    retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: node.maxRetries + 1 },
-    summary: `prompt of ${stage.id}`,
-  });
-  const answer = await runPrompt({
+  const answer = await askModel(node, {
     runId,
     stageId: stage.id,
     prompt,

@@ -166,6 +166,45 @@ describe('a prompt', () => {
     expect(calls).toBe(2);
   });
 
+  it.each([
+    [
+      'is asked again after a restart of the service, which is no attempt',
+      '0',
+      { answersWhileEnding: false, asked: 2 },
+    ],
+    ['is answered before the service ends, when that is soon', '20000', { answersWhileEnding: true, asked: 1 }],
+  ])('%s', async (_title, BOARD_DRAIN_MS, { answersWhileEnding, asked }) => {
+    const own = await startWithModels({ BOARD_DRAIN_MS });
+    const gate = aGate();
+    let calls = 0;
+    own.provider.answers(async function* () {
+      calls += 1;
+      yield 'well';
+      await (calls === 1 ? gate.opened : undefined);
+    });
+    try {
+      const { body } = await own.service.call('POST', '/runs', { dot_source: prompting('max_retries=0') });
+      await eventually(() => expect(calls).toBe(1));
+      const restarted = own.service.restart();
+      if (answersWhileEnding) {
+        gate.open();
+      }
+      await restarted;
+      const run = await eventually(async () => {
+        const read = (await own.service.call('GET', `/runs/${body.id}`)).body;
+        expect(['completed', 'failed']).toContain(read.status);
+        return read;
+      });
+      expect(run).toMatchObject({ status: 'completed' });
+      const { data } = (await own.service.call('GET', `/runs/${body.id}/stages`)).body;
+      expect(data[1]).toMatchObject({ id: 'ask', retries: 0 });
+      expect(calls).toBe(asked);
+    } finally {
+      gate.open();
+      await own.close();
+    }
+  });
+
   it('that cannot be answered fails its run, or goes where a failure leads', async () => {
     models.provider.answers(() => ({ status: 400, body: { error: { message: 'no such thing' } } }));
     const failing = await start(prompting('max_retries=3'));

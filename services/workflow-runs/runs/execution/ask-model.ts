@@ -1,0 +1,59 @@
+import { ActivityFailure, ApplicationFailure, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import type { GraphNode } from '../../graph/graph';
+import type { PromptAnswer, PromptInput, RunActivities } from './activities';
+import { modelFailed } from './messages';
+
+const usualTimeoutMs = 600_000;
+/** What an attempt may take beside the model's time: the stores. */
+const storesMs = 60_000;
+/** The pause before the second attempt, which is doubled from then on, and the longest, in milliseconds. */
+const pause = { first: 1_000, longest: 60_000 };
+
+const heartbeatTimeout = '15 seconds';
+const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
+
+/**
+ * Asks the model of a node, again as often as the node allows when it does not answer. What else goes wrong, such as a service
+ * that ends in the middle, is repeated and counts as no attempt.
+ *
+ * @throws ActivityFailure of the last attempt
+ */
+export async function askModel(
+  { maxRetries, timeoutMs = usualTimeoutMs }: Pick<GraphNode, 'maxRetries' | 'timeoutMs'>,
+  prompt: PromptInput,
+): Promise<PromptAnswer> {
+  const summary = `prompt of ${prompt.stageId}`;
+  if (!patched('model-attempts')) {
+    return proxyActivities<Pick<RunActivities, 'runPrompt'>>({
+      startToCloseTimeout: timeoutMs,
+      heartbeatTimeout,
+      retry: { ...retry, maximumAttempts: maxRetries + 1 },
+      summary,
+    }).runPrompt(prompt);
+  }
+  const { runPrompt } = proxyActivities<Pick<RunActivities, 'runPrompt'>>({
+    startToCloseTimeout: timeoutMs + storesMs,
+    heartbeatTimeout,
+    retry,
+    summary,
+  });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runPrompt({ ...prompt, attempt, timeoutMs });
+    } catch (error) {
+      if (attempt > maxRetries || !mayAnswerLater(error)) {
+        throw error;
+      }
+      const pauseMs = Math.min(pause.first * 2 ** (attempt - 1), pause.longest);
+      await sleep(pauseMs, { summary: `next attempt of ${prompt.stageId}` });
+    }
+  }
+}
+
+function mayAnswerLater(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== modelFailed) {
+    return false;
+  }
+  return (cause.details?.[0] as { retryable?: boolean } | undefined)?.retryable === true;
+}
