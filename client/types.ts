@@ -4078,6 +4078,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{taskId}/review/send-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send the result of a run back to its agent, with a message and open comments on lines */
+        post: operations["sendBackReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/{taskId}/subtasks": {
         parameters: {
             query?: never;
@@ -5587,7 +5604,7 @@ export interface components {
             completion?: components["schemas"]["CompletionResult"];
             conversation?: {
                 /** @enum {string} */
-                edge: "resume" | "follow-up" | "fork";
+                edge: "resume" | "follow-up" | "fork" | "start";
                 forkTurnId?: string;
                 sourceAttemptId: components["schemas"]["AttemptId"];
             };
@@ -9210,6 +9227,16 @@ export interface components {
             };
             summary?: string;
             taskId: components["schemas"]["TaskId"];
+        };
+        ReviewSendBack: {
+            attemptId: components["schemas"]["AttemptId"];
+            commentIds?: components["schemas"]["LineCommentId"][];
+            /** @enum {string} */
+            commitPolicy?: "forbidden" | "allowed" | "required";
+            idempotencyKey?: string;
+            message?: string;
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
         };
         ReviewStatus: {
             decisions: components["schemas"]["ReviewDecision"][];
@@ -22936,6 +22963,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sendBackReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewSendBack"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineCommentsSent"];
                 };
             };
             /** @description Refused */

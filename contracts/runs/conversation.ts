@@ -23,9 +23,12 @@ export const forkRequest = conversationRequest
   .meta({ id: 'ConversationForkRequest' });
 export type ForkRequest = z.infer<typeof forkRequest>;
 
-/** The source of an attempt that continues another one's session. */
+/**
+ * The source of an attempt that continues another one's session; `start`: that session cannot be continued, and a new one begins
+ * with the message.
+ */
 export const conversationSource = z.object({
-  edge: conversationEdge,
+  edge: z.enum([...conversationEdge.options, 'start']),
   sourceAttemptId: attemptId,
   forkTurnId: z.string().optional(),
 });

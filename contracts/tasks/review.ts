@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, objectName, taskId, text, timestamp } from '../common';
+import { lineCommentSend } from './line-comment';
 
 /** What becomes of the result of a successful run that needs a review before its task is done. */
 export const reviewState = z.enum(['pending', 'accepting', 'accepted', 'sent-back', 'superseded']);
@@ -87,3 +88,10 @@ export const reviewAcceptance = z
   })
   .meta({ id: 'ReviewAcceptance' });
 export type ReviewAcceptance = z.output<typeof reviewAcceptance>;
+
+/** What the agent is to change: a message, open comments on lines, or both; all open ones unless they are named. */
+export const reviewSendBack = lineCommentSend
+  .omit({ sourceAttemptId: true })
+  .extend({ attemptId })
+  .meta({ id: 'ReviewSendBack' });
+export type ReviewSendBack = z.output<typeof reviewSendBack>;

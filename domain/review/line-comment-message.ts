@@ -33,5 +33,6 @@ export function lineCommentMessage(comments: readonly LineComment[], said?: stri
       indented(comment.body, '   '),
     ].join('\n'),
   );
-  return [...(said === undefined ? [] : [said]), heading, ...entries].join('\n\n');
+  const list = entries.length === 0 ? [] : [heading, ...entries];
+  return [...(said === undefined ? [] : [said]), ...list].join('\n\n');
 }

@@ -6,7 +6,8 @@ import { insertOnce } from '../port/insert';
 /** The conversation that a launch continues: not in workflow histories. The id is the first attempt that requested it. */
 export interface ConversationRecord extends ConversationSource {
   _id: string;
-  continuation: Continuation;
+  /** Absent for the edge `start`. */
+  continuation?: Continuation;
   message: string;
   /** The author of the message. */
   actor: string;

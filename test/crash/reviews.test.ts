@@ -24,6 +24,8 @@ describe('kill -9 of the worker while a result is accepted', () => {
   let files: TempDir;
   let breakpoints: GitBreakpoints;
   let cases: Case[];
+  /** What others get for the last one while it is merged. */
+  let meanwhile: Answer[];
 
   beforeAll(async () => {
     files = await makeTempDir('crash-reviews');
@@ -37,7 +39,13 @@ describe('kill -9 of the worker while a result is accepted', () => {
     }
     const accepting = cases.map(accept);
     await Promise.all(cases.map((_, index) => breakpoints.reached(`point-${index}`)));
-    const { taskId } = cases.at(-1)!;
+    const { taskId, attemptId } = cases.at(-1)!;
+    meanwhile = await Promise.all([
+      service.call.post(`/api/agents/${taskId}/start`, { agent: 'as-told' }),
+      service.call.post(`/api/tasks/${taskId}/review/send-back`, { attemptId, message: 'No.' }),
+      service.call.post(`/api/tasks/${taskId}/archive`),
+      service.call.send('PATCH', `/api/tasks/${taskId}`, { status: 'done' }),
+    ]);
     const locks = createTaskLocks(join(service.dataDir, 'tasks'), createLog({ name: 'test', level: 'silent' }));
     await locks.exclusive(taskId, async () => {
       killPart(service, 'worker');
@@ -79,6 +87,11 @@ describe('kill -9 of the worker while a result is accepted', () => {
     persistently(() =>
       service.call.ok('POST', `/api/tasks/${taskId}/review/accept`, { attemptId }, { 'Idempotency-Key': taskId }),
     );
+
+  test('launches and other decisions are refused until it is decided', () => {
+    const codes = meanwhile.map(({ status, body }) => `${status} ${body.code}`);
+    expect(codes).toEqual([...Array.from({ length: 3 }, () => '409 REVIEW_ACCEPTING'), '409 REVIEW_OPEN']);
+  });
 
   test.each(points)('%s merges it once and completes the task once', async (point) => {
     const { taskId, attemptId, shop } = cases.find((one) => one.point === point)!;

@@ -3,7 +3,7 @@ import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { ApprovalStatus } from '../../contracts/runs/approval';
 import type { AgentCommandType, CommandResponse } from '../../contracts/runs/command';
 import type { CompletionStatus } from '../../contracts/runs/completion';
-import type { ConversationEdge } from '../../contracts/runs/conversation';
+import type { ConversationSource } from '../../contracts/runs/conversation';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/runs/launch/launch';
 import type { PhaseNotice } from '../../domain/phases/notice';
 import type { Signed } from '../message-proofs';
@@ -30,7 +30,7 @@ export interface AgentRunInput extends Signed {
   timings: RunTimings;
   maxRetries: number;
   /** Set when the run continues the session of an earlier attempt; the conversation is in the stores. */
-  conversation?: { documentId: string; edge: ConversationEdge; sourceAttemptId: string };
+  conversation?: { documentId: string } & Pick<ConversationSource, 'edge' | 'sourceAttemptId'>;
   /** Set on a retry: the attempt it follows, and its position in the chain. */
   retry?: { parentAttemptId: string; rootAttemptId: string; retryNumber: number };
   /** The origin of the launch; absent for a launch by a caller of the API, and for a retry. */

@@ -274,7 +274,7 @@ async function conversationFields(
   return {
     message: { text, actor },
     conversation: { edge, sourceAttemptId, ...compact({ forkTurnId }) },
-    continuation,
+    ...compact({ continuation }),
   };
 }
 

@@ -11,7 +11,7 @@ export function startedEvents(record: AttemptRecord, hostId: string, { pid }: Pr
 
 /** An agent of the process protocol opens no session that it could report. */
 function conversationEvents({ provider, conversation }: AttemptRecord): RunEventInput[] {
-  if (provider !== 'process' || !conversation) {
+  if (provider !== 'process' || !conversation || conversation.edge === 'start') {
     return [];
   }
   const { edge, sourceAttemptId } = conversation;

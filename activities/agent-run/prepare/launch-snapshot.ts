@@ -46,7 +46,9 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
 
 /** The session of an earlier attempt that this one continues, for its provider and its transport document. */
 export const goesOnWith = ({ conversation, continuation }: AttemptRecord): { conversation?: TransportConversation } =>
-  conversation && continuation ? { conversation: { ...conversation, continuation } } : {};
+  conversation && conversation.edge !== 'start' && continuation
+    ? { conversation: { ...conversation, edge: conversation.edge, continuation } }
+    : {};
 
 /** The snapshot an attempt was admitted with. */
 export const snapshotOf = (record: AttemptRecord): LaunchSnapshot => ({

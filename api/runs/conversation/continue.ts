@@ -2,7 +2,7 @@ import type { Continuation } from '../../../contracts/runs/completion';
 import type { ConversationEdge, ForkRequest } from '../../../contracts/runs/conversation';
 import type { LaunchResponse } from '../../../contracts/runs/launch/launch';
 import { capabilityEvidence } from '../../../domain/commands';
-import { conflict, validationError } from '../../../platform/errors/app-error';
+import { AppError, conflict, validationError } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
@@ -16,7 +16,12 @@ export interface Continuing {
   request: ForkRequest;
   caller: LaunchCaller;
   byWatcher?: boolean;
+  /** Begin a new session with the message where the earlier one cannot be continued, instead of a refusal. */
+  orStart?: boolean;
 }
+
+/** Why the session of an ended attempt cannot be continued. */
+const notContinuable = ['CAPABILITY_UNSUPPORTED', 'NO_PROVIDER_IDENTITY', 'PROVIDER_CHANGED'];
 
 /** Launches through the same gate and admission as a start, with exactly this terminal attempt as its source. */
 export async function continueConversation(
@@ -27,6 +32,7 @@ export async function continueConversation(
     request: { sourceAttemptId, message, forkTurnId, phase, commitPolicy, idempotencyKey },
     caller,
     byWatcher = false,
+    orStart = false,
   }: Continuing,
 ): Promise<LaunchResponse> {
   const source = await verifiedAttempt(context, { taskId, attemptId: sourceAttemptId });
@@ -53,7 +59,12 @@ export async function continueConversation(
         ...compact({ forkTurnId }),
         message,
         continuation: async () => {
-          const continuation = await continuationOf(context, source, edge);
+          const continuation = await continuationOf(context, source, edge).catch((error: unknown) => {
+            if (orStart && error instanceof AppError && notContinuable.includes(error.code)) {
+              return undefined;
+            }
+            throw error;
+          });
           if (byWatcher) {
             await requireContinuation(context, source, { message, actor: caller.actor });
           }

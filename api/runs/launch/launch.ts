@@ -8,6 +8,7 @@ import { driftOf } from '../../../domain/contract';
 import { newAttemptId } from '../../../domain/ids';
 import { type LaunchPlan, planLaunch } from '../../../domain/launch-plan';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import { digestOf } from '../../../platform/json/digest';
 import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { parentProblem } from '../../../stores/runs/launch/launch-parent';
@@ -31,8 +32,12 @@ export interface LaunchCaller {
 /** The conversation that a launch continues. */
 export interface LaunchConversation extends ConversationSource {
   message: string;
-  /** How it can be continued, or why not; called once for each launch. @throws AppError 409 */
-  continuation: () => Promise<Continuation>;
+  /**
+   * How it can be continued, or why not, when the launch is requested first. `undefined` begins a new session with the message.
+   *
+   * @throws AppError 409
+   */
+  continuation: () => Promise<Continuation | undefined>;
 }
 
 /** Where a launch comes from that is no start by a caller. */
@@ -142,12 +147,15 @@ async function saveConversation(
     caller: { actor },
   }: { conversation: LaunchConversation; earlier: Continuation | undefined; caller: LaunchCaller },
 ): Promise<NonNullable<AgentRunInput['conversation']>> {
-  const { edge, sourceAttemptId } = conversation;
-  if (!(await conversations.get(attemptId))) {
+  const { sourceAttemptId } = conversation;
+  let stored = await conversations.get(attemptId);
+  if (!stored) {
     const continuation = earlier ?? (await ask());
-    await conversations.put({ _id: attemptId, ...conversation, continuation, actor, createdAt });
+    const edge = continuation ? conversation.edge : 'start';
+    stored = { _id: attemptId, ...conversation, edge, ...compact({ continuation }), actor, createdAt };
+    await conversations.put(stored);
   }
-  return { documentId: attemptId, edge, sourceAttemptId };
+  return { documentId: attemptId, edge: stored.edge, sourceAttemptId };
 }
 
 /** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */

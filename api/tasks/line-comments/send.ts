@@ -15,6 +15,16 @@ import { sendKey, settleSends } from './settle';
 /** The longest message that a follow-up may have. */
 const maxMessage = 20_000;
 
+interface Sending {
+  request: LineCommentSend;
+  caller: LaunchCaller;
+  /**
+   * Of a result that is sent back: a message is enough, and a session that cannot be continued begins again. `assertOpen` is
+   * called unless the launch was requested before.
+   */
+  review?: { assertOpen: () => Promise<void> };
+}
+
 /** A review that was sent, with the comments as they are now. */
 interface SentReview {
   launch: LaunchResponse;
@@ -31,7 +41,7 @@ interface SentReview {
 export async function sendLineComments(
   context: WorkflowContext,
   taskId: string,
-  { request, caller }: { request: LineCommentSend; caller: LaunchCaller },
+  { request, caller, review }: Sending,
 ): Promise<SentReview> {
   const { message: said, sourceAttemptId, phase, commitPolicy, idempotencyKey } = request;
   const { lineComments } = context;
@@ -39,7 +49,13 @@ export async function sendLineComments(
   await settleSends(context, taskId);
   const key = caller.headerKey === undefined ? idempotencyKey : parseIdempotencyKey(caller.headerKey);
   const sendId = sendIdOf(taskId, key);
-  const comments = await commentsOf(context, taskId, { commentIds: request.commentIds, sendId });
+  const isClaimed = (await context.launches.find(taskId, sendKey(sendId))) !== undefined;
+  if (!isClaimed) {
+    await review?.assertOpen();
+  }
+  const optional = review !== undefined && said !== undefined;
+  const { commentIds } = request;
+  const comments = await commentsOf(context, taskId, { commentIds, sendId, optional, isClaimed });
   const message = lineCommentMessage(comments, said);
   try {
     assertLength(message, comments);
@@ -47,6 +63,7 @@ export async function sendLineComments(
       edge: 'follow-up',
       request: { sourceAttemptId, message, ...compact({ phase, commitPolicy }) },
       caller: { ...caller, headerKey: sendKey(sendId) },
+      orStart: review !== undefined,
     });
     const ids = comments.map(({ id }) => id);
     const sent = await lineComments.markSent(taskId, ids, { attemptId: launch.attemptId, by: caller.actor });
@@ -71,13 +88,20 @@ function sendIdOf(taskId: string, key: string | undefined): string {
 interface Review {
   commentIds: string[] | undefined;
   sendId: string;
+  /** Whether there may be none. */
+  optional: boolean;
+  /** Whether the launch was requested before. */
+  isClaimed: boolean;
 }
 
 /** The comments of a review: those of an earlier try of it, else open ones. @throws AppError 409 */
 async function commentsOf(context: WorkflowContext, taskId: string, review: Review): Promise<LineComment[]> {
-  const { commentIds, sendId } = review;
+  const { commentIds, sendId, optional, isClaimed } = review;
   const earlier = await ofEarlierTry(context, taskId, sendId);
   if (earlier.length === 0) {
+    if (optional && isClaimed) {
+      return [];
+    }
     return reserveOpen(context, taskId, review);
   }
   const ids = earlier.map(({ id }) => id);
@@ -103,7 +127,7 @@ const isSameSet = (some: readonly string[], others: readonly string[]): boolean 
 async function reserveOpen(
   { lineComments }: WorkflowContext,
   taskId: string,
-  { commentIds, sendId }: Review,
+  { commentIds, sendId, optional }: Review,
 ): Promise<LineComment[]> {
   const openIds = (await lineComments.open(taskId)).map(({ id }) => id);
   const others = (commentIds ?? []).filter((id) => !openIds.includes(id));
@@ -115,7 +139,7 @@ async function reserveOpen(
     );
   }
   const reserved = await lineComments.reserve(taskId, commentIds ?? openIds, sendId);
-  if (reserved.length === 0) {
+  if (reserved.length === 0 && !optional) {
     throw conflict(
       'The task has no open comments on lines; add some with POST /api/diff/{taskId}/comments.',
       { taskId },

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { taskId } from '../../../contracts/common';
+import { lineCommentsSent } from '../../../contracts/tasks/line-comment';
 import {
   type ReviewAcceptance,
   reviewAcceptance,
+  reviewSendBack,
   type ReviewStatus,
   reviewStatus,
 } from '../../../contracts/tasks/review';
@@ -10,12 +12,14 @@ import { openReviewOf } from '../../../domain/review/open-review';
 import { needsReview } from '../../../domain/review/requirement';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import type { AuthContext } from '../../../platform/http/auth/auth';
+import { presentedIdempotencyKey } from '../../../platform/http/limits/idempotency';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { newRecordId } from '../../../platform/operations/operation';
 import type { WorkflowContext } from '../../context';
 import { refusalError } from '../../refusal-error';
 import { assertMayMerge } from '../../runs/worktrees/may-merge';
+import { sendLineComments } from '../line-comments/send';
 
 const tag = 'reviews';
 const path = '/tasks/:taskId/review';
@@ -57,6 +61,29 @@ export function reviewRoutes(routes: Routes, context: WorkflowContext): void {
       return statusOf(context, id);
     },
   );
+
+  routes.add(
+    {
+      method: 'post',
+      idempotency: 'own',
+      path: `${path}/send-back`,
+      operationId: 'sendBackReview',
+      summary: 'Send the result of a run back to its agent, with a message and open comments on lines',
+      tag,
+      permission: 'agent:write',
+      params,
+      body: reviewSendBack,
+      response: lineCommentsSent,
+      status: 201,
+      errors: [404, 409, 503],
+    },
+    ({ params: { taskId: id }, body: { attemptId, ...rest }, auth, header }) =>
+      sendLineComments(context, id, {
+        request: { ...rest, sourceAttemptId: attemptId },
+        caller: { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
+        review: { assertOpen: () => assertPending(context, { taskId: id, attemptId }) },
+      }),
+  );
 }
 
 async function statusOf(
@@ -68,6 +95,20 @@ async function statusOf(
   const [{ agents }, decisions] = await Promise.all([settings.current(), reviews.ofTask(id)]);
   const { task } = found;
   return { taskId: id, required: needsReview(task, agents), ...compact({ review: task.review }), decisions };
+}
+
+/** @throws AppError 404, 409 while it is accepted or cannot be decided */
+async function assertPending(
+  { board }: Pick<WorkflowContext, 'board'>,
+  { taskId: id, attemptId }: { taskId: string; attemptId: string },
+): Promise<void> {
+  const found = await board.get(id);
+  assertFound(found, 'task', id);
+  const review = openReviewOf(found.task, { location: found.location, attemptId });
+  if (review.state === 'accepting') {
+    const message = 'The result is being accepted; wait for the outcome.';
+    throw conflict(message, { taskId: id, attemptId, review }, 'REVIEW_ACCEPTING');
+  }
 }
 
 interface Accepting {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attemptId, commitPolicy, digest, objectName, phase, slug, taskId, timestamp } from '../../common';
 import { executionPolicy, sideEffectKind } from '../../tasks/task';
 import type { Continuation } from '../completion';
-import type { ConversationSource } from '../conversation';
+import type { ConversationEdge, ConversationSource } from '../conversation';
 import { phaseDimension } from '../phase';
 
 export const capabilityState = z.enum(['supported', 'advisory', 'unsupported', 'unknown']);
@@ -146,6 +146,7 @@ export interface TaskEnvelopeTransport {
   digest: string;
 }
 
-export interface TransportConversation extends ConversationSource {
+export interface TransportConversation extends Omit<ConversationSource, 'edge'> {
+  edge: ConversationEdge;
   continuation: Continuation;
 }

@@ -22,6 +22,7 @@ describe('review of a result', () => {
     await stack.call.ok('POST', '/api/config/repos', { name: 'shop', path: shop.path, remote: 'origin' });
     await stack.call.configureAgents([
       scriptAgent('as-told'),
+      scriptAgent('rememberer'),
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
     ]);
@@ -35,7 +36,7 @@ describe('review of a result', () => {
   const mainLog = () => git(shop.remote, 'log', '--merges', '--format=%s %P', 'main');
 
   /** A task whose run has left a new file, uncommitted, and waits for its review. */
-  async function aResult(file: string, fields: object = {}) {
+  async function aResult(file: string, fields: object = {}, agentType = 'as-told') {
     const { id: taskId } = await stack.call.createTask({
       title: 'Told',
       description: JSON.stringify({ files: { [file]: `${file}\n` }, result: { status: 'success', summary: 'Done.' } }),
@@ -43,7 +44,7 @@ describe('review of a result', () => {
       executionPolicy: { review: 'required' },
       ...fields,
     });
-    await stack.call.start(taskId, { agent: 'as-told' });
+    await stack.call.start(taskId, { agent: agentType });
     const { attempt } = await stack.call.ended(taskId);
     return { taskId, attemptId: attempt.id as string, completion: attempt.completion };
   }
@@ -212,5 +213,78 @@ describe('review of a result', () => {
     expect((await mainLog()).split('\n').filter((line) => line.includes(taskId))).toHaveLength(1);
     const { decisions } = await stack.call.ok('GET', url(taskId));
     expect(decisions).toMatchObject([{ outcome: 'accepted' }]);
+  });
+
+  test('a result is sent back into the session of its agent, with a message and the open comments', async () => {
+    const { taskId, attemptId } = await aResult('back.txt', {}, 'rememberer');
+    const comment = await stack.call.ok('POST', `/api/diff/${taskId}/comments`, {
+      path: 'back.txt',
+      line: 1,
+      body: 'Say why.',
+    });
+    const body = { attemptId, message: 'Nearly there.' };
+    const key = { 'X-Idempotency-Key': `back-${taskId}` };
+    const sent = await stack.call.post(url(taskId, '/send-back'), body, key);
+    expect(sent).toMatchObject({
+      status: 201,
+      body: { launch: { taskId }, comments: [{ id: comment.id, state: 'sent' }] },
+    });
+    const followUpAttemptId = sent.body.launch.attemptId;
+    const { attempt } = await stack.call.ended(taskId);
+    expect(attempt).toMatchObject({
+      id: followUpAttemptId,
+      completion: {
+        summary: expect.stringMatching(/^follow-up of thread-7: Nearly there\.[^]*back\.txt:1[^]*Say why\./),
+      },
+    });
+    expect(await stack.call.ok('GET', url(taskId))).toMatchObject({
+      review: { state: 'pending', attemptId: followUpAttemptId },
+      decisions: [
+        {
+          outcome: 'sent-back',
+          attemptId,
+          followUpAttemptId,
+          by: 'service:admin',
+          summary: expect.stringContaining('Nearly there.'),
+        },
+      ],
+    });
+    const again = await stack.call.post(url(taskId, '/send-back'), body, key);
+    expect(again).toMatchObject({ status: 201, body: { launch: { attemptId: followUpAttemptId, replayed: true } } });
+    expect(await stack.call.post(url(taskId, '/send-back'), body)).toMatchObject({
+      status: 409,
+      body: { code: 'REVIEW_OTHER_ATTEMPT' },
+    });
+  });
+
+  test('a session that cannot be continued begins again with the message', async () => {
+    const { taskId, attemptId } = await aResult('again.txt');
+    const message = 'Use another name.';
+    const { launch } = await stack.call.ok('POST', url(taskId, '/send-back'), { attemptId, message });
+    const { attempt, runLaunchManifest } = await stack.call.ended(taskId);
+    expect(attempt).toMatchObject({
+      id: launch.attemptId,
+      conversation: { edge: 'start', sourceAttemptId: attemptId },
+      completion: { status: 'success' },
+    });
+    expect(JSON.stringify(runLaunchManifest)).toContain('conversation-message');
+    const kinds = (await stack.call.events(taskId, launch.attemptId)).map(({ kind }) => kind);
+    expect(kinds).not.toContain('conversation.followed-up');
+    const { decisions } = await stack.call.ok('GET', url(taskId));
+    expect(decisions).toMatchObject([{ outcome: 'sent-back', attemptId, summary: message }]);
+  });
+
+  test('what has no review is not sent back, and nothing without a word', async () => {
+    const { taskId, attemptId } = await aResult('wordless.txt');
+    expect(await stack.call.post(url(taskId, '/send-back'), { attemptId })).toMatchObject({
+      status: 409,
+      body: { code: 'NO_OPEN_LINE_COMMENTS' },
+    });
+    expect(await agent.post(url(taskId, '/send-back'), { attemptId, message: 'x' })).toMatchObject({ status: 403 });
+    await stack.call.ok('POST', url(taskId, '/accept'), { attemptId });
+    expect(await stack.call.post(url(taskId, '/send-back'), { attemptId, message: 'x' })).toMatchObject({
+      status: 409,
+      body: { code: 'REVIEW_CLOSED', details: { review: { state: 'accepted' } } },
+    });
   });
 });
