@@ -85,6 +85,7 @@ export const elsewhere: Record<string, string> = {
   resumeConversation: 'its own key, which is the attempt',
   followUpConversation: 'its own key, which is the attempt',
   sendLineComments: 'its own key, which is the attempt',
+  sendBackReview: 'its own key, which is the attempt',
   reportRunTokens: 'its own key, under which usage is counted once',
   renewCallbackSecret: 'a secret is stored nowhere, so each request makes another one',
   transitionRunPhase: 'the key, and operationId in its body',
