@@ -112,6 +112,15 @@ it.each([
   expect(await task()).toEqual(ended);
 });
 
+it('a result is put on a task that has come to show its own attempt meanwhile', async () => {
+  const update = async (...args: Parameters<Board['update']>) => {
+    await applyStart(deps(), record(first));
+    return board.update(...args);
+  };
+  await applyCompletion(deps({ update }), record(first), { completion: aCompletion('done'), actualCost: 0 });
+  expect(await task()).toMatchObject({ status: 'done', attempt: { id: first, status: 'complete' } });
+});
+
 it.each(['start', 'result'])('a %s that finds the task busy is tried again, not lost', async (what) => {
   const busy = failing(new AppError('TASK_BUSY', { status: 503, message: 'Another process is changing it.' }));
   const applied =

@@ -112,6 +112,17 @@ export function workflowRunFences(open: OpenStore): void {
         expect(await read()).toEqual(twice);
       });
 
+      it('finish the count of a reader that died before its last step', async () => {
+        const sums = await db.collection<{ _id: string; marking: string[] }>({ name: totalsTable });
+        const marking = async () => (await sums.get('all'))?.marking;
+        await runs.insert(aRun('r'));
+        db.after(table, 'updateMany', crash);
+        await expect(read()).rejects.toThrow(Crash);
+        expect(await marking()).toEqual(['r']);
+        expect(await read()).toEqual(used);
+        expect(await marking()).toEqual([]);
+      });
+
       it('have it once when two count at the same moment', async () => {
         await runs.insert(aRun('r'));
         db.before(totalsTable, 'findOneAndUpdate', async () => {
