@@ -8,6 +8,7 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
   NOT_FOUND: 404,
   AGENT_UNKNOWN: 404,
   WORKTREE_NOT_FOUND: 404,
+  PULL_REQUEST_NOT_FOUND: 404,
   REVISION_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   DIFF_TOO_LARGE: 413,

@@ -7,6 +7,7 @@ import { createHostClient } from '../workflows/clients/host-client';
 import { createTransitionStart } from '../workflows/deliver-hooks/client';
 import { usualHookTimings } from '../workflows/deliver-hooks/messages';
 import { createForgeCheck } from '../workflows/forge-check/client';
+import { createPullRequestLauncher } from '../workflows/pull-request/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
 import { createRetentionPreview } from '../workflows/retention/client';
 import { createReviewLauncher } from '../workflows/review-acceptance/client';
@@ -39,6 +40,7 @@ export function createWorkflowClients(context: ApiContext, client: Client) {
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),
     reviewLauncher: createReviewLauncher({ client, proofs, heartbeatTimeoutMs }),
+    pullRequestLauncher: createPullRequestLauncher({ client, proofs, heartbeatTimeoutMs }),
     rewindLauncher: createRewindLauncher(client, proofs),
     setUpRepository: createRepositorySetup(client, proofs),
     startTransition: createTransitionStart(client, proofs, hookTimings),

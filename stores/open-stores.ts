@@ -1,5 +1,6 @@
 import { openChatStores } from './chat/open';
 import { openGovernanceStores } from './governance/open';
+import { openIntegrationStores } from './integrations/open';
 import { openKnowledgeStores } from './knowledge/open';
 import type { Database } from './port/collection';
 import { openRunStores } from './runs/open';
@@ -23,6 +24,7 @@ export async function openStores(database: Database, env: StoresEnvironment) {
     ...(await openChatStores(database)),
     ...(await openGovernanceStores(database)),
     ...(await openKnowledgeStores(database)),
+    ...(await openIntegrationStores(database)),
   };
 }
 

@@ -8,6 +8,7 @@ export { deliverHooks } from './deliver-hooks/workflow';
 export { forgeCheck } from './forge-check/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
+export { pullRequest } from './pull-request/workflow';
 export { reconcile } from './reconcile/workflow';
 export { recovery } from './recovery/workflow';
 export { repositorySetup } from './repository-setup/workflow';

@@ -12,6 +12,18 @@ const remedies: Partial<Record<ForgeErrorCode, string>> = {
   'refused-address': 'Set BOARD_FORGE_ALLOW_PRIVATE where the forge is on a private network.',
 };
 
+/** The codes of refusals and failures that errors of forges become. */
+const codes: Record<ForgeErrorCode, string> = {
+  unauthorized: 'FORGE_UNAUTHORIZED',
+  forbidden: 'FORGE_FORBIDDEN',
+  'not-found': 'FORGE_NOT_FOUND',
+  invalid: 'FORGE_INVALID',
+  'rate-limited': 'FORGE_RATE_LIMITED',
+  unavailable: 'FORGE_UNAVAILABLE',
+  moved: 'FORGE_MOVED',
+  'refused-address': 'FORGE_REFUSED_ADDRESS',
+};
+
 /** What helps with an error of a forge; `undefined` where only time does, or the message says it. */
 export const forgeRemedy = (code: ForgeErrorCode): string | undefined => remedies[code];
 
@@ -28,7 +40,7 @@ export async function callForge<T>(call: () => Promise<T>): Promise<{ value: T }
       throw error;
     }
     const { code, message, retryAfterMs } = error;
-    const type = `FORGE_${code.toUpperCase().replaceAll('-', '_')}`;
+    const type = codes[code];
     if (code === 'unavailable' || code === 'rate-limited') {
       throw ApplicationFailure.create({
         type,

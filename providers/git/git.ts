@@ -22,12 +22,14 @@ import { type Fence, fencedBy } from './fence';
 import { type Changes, collectChanges } from './files/changes';
 import { preserveAttempt } from './files/preserve';
 import { type StoredWork, storeWork, type StoreWorkRequest } from './files/store-work';
+import { resolveCommit } from './files/trees';
 import { diffTrees, type TreeChange } from './files/tree-diff';
 import { type RepositorySnapshot, snapshotRepository } from './outside-changes';
 import { isAncestor } from './refs/ancestry';
 import { fetchBase, localBase, remoteHead } from './refs/base';
 import { integrate, removeIntegration } from './refs/integrate';
 import { pushIntegration } from './refs/push';
+import { pushBranch, type PushBranchRequest, type PushedBranch } from './refs/push-branch';
 import { rebaseOnto } from './refs/rebase';
 import { defaultRemote, remoteFingerprint } from './refs/remotes';
 import { type BranchRequest, resolveBase } from './refs/resolve-base';
@@ -80,6 +82,10 @@ export interface Git extends WorktreeGit {
   /** Files of a worktree, or a commit, that agents read by themselves; `seen` saves another inspection. */
   worktreeInventory(request: RecordedWorktree & { seen?: SeenWorktree }): Promise<WorkspaceInventory>;
   commitInventory(request: { repositoryPath: string; commit: string }): Promise<WorkspaceInventory>;
+  /** Pushes a commit to a branch of a forge. @throws GitError `push-failed` */
+  pushBranch(request: PushBranchRequest): Promise<PushedBranch>;
+  /** Where a branch of the repository is; `undefined` when there is none. */
+  branchHead(request: { repositoryPath: string; branch: string }): Promise<string | undefined>;
   /** Compares states of the files of a worktree, and reads files, for a caller who waits. */
   readonly diffs: Diffs;
   diffTrees(request: RecordedWorktree & { before: string; after: string }): Promise<TreeChange[]>;
@@ -156,6 +162,8 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     removeWorktree: (request) => removeWorktree(git, request),
     rebaseOnto: (request) => rebaseOnto(git, request),
     integrate: (request) => integrate(git, request),
+    pushBranch: (request) => pushBranch(git, transfer, request),
+    branchHead: ({ repositoryPath, branch }) => resolveCommit(git, repositoryPath, `refs/heads/${branch}`),
     pushIntegration: (request) => pushIntegration(git, transfer, request),
     removeIntegration: (request) => removeIntegration(git, request),
     adoptable: (request) => adoptable(git, transfer, request),

@@ -39,6 +39,7 @@ export const topLevel = [
 const parts: Record<string, string> = {
   'governance/permission-approval': 'agent-permissions',
   'integrations/forge': 'github',
+  'integrations/pull-request': 'github',
   'runs/attempt-handle': 'attempts',
   'runs/callback-secret': 'reports',
   'runs/claim': 'reports',

@@ -9,6 +9,7 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { scriptAgent } from '../support/caller';
+import { githubToken } from '../support/forges/github-server';
 import { gitBreakpoints } from '../support/git/git-breakpoints';
 import { aRepository } from '../support/git/repository';
 import { exampleAgent } from '../support/runs/example-agent';
@@ -20,6 +21,7 @@ import { attachmentScenarios } from './scenarios/attachments';
 import { checkScenarios, repositoryScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
+import { pullRequestScenarios } from './scenarios/forges/pull-requests';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
@@ -43,6 +45,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   worktrees: worktreeScenarios,
   repositories: repositoryScenarios,
   checks: checkScenarios,
+  pulls: pullRequestScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
   scheduled: scheduledLaunchScenarios,
@@ -70,6 +73,8 @@ async function main(): Promise<void> {
   const service = await startService({
     BOARD_MAX_RUNS: '2',
     BOARD_WEBHOOK_ALLOW_PRIVATE: 'true',
+    BOARD_FORGE_ALLOW_PRIVATE: 'true',
+    GITHUB_RECORDED_TOKEN: githubToken,
     BOARD_RETRY_BACKOFF_MS: '5000',
     BOARD_CHECKPOINT_INTERVAL_MS: '200',
     PATH: breakpoints.path,

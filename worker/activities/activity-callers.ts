@@ -3,6 +3,7 @@ import type { DeliveryActivities } from '../../activities/agent-run/commands/act
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
+import { pullRequestId } from '../../workflows/pull-request/messages';
 import { recordedTypes } from '../../workflows/recorded-types';
 import { recoveryId } from '../../workflows/recovery/messages';
 import { reviewAcceptanceId } from '../../workflows/review-acceptance/messages';
@@ -43,6 +44,7 @@ const rewind: ActivityCaller = {
   workflows: ['workspaceRewind'],
   workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
 };
+const pull: ActivityCaller = { workflows: ['pullRequest'], workflowId: ({ taskId }) => pullRequestId(id(taskId)) };
 const transition: ActivityCaller = { workflows: ['deliverHooks', recordedTypes.deliverHooks] };
 const purge: ActivityCaller = { workflows: ['retention'] };
 
@@ -102,6 +104,11 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   readDiff: { workflows: ['worktreeDiff'] },
   openEditor: { workflows: ['worktreeOpen'] },
   preview: { workflows: ['launchPreview'] },
+  beginPullRequest: pull,
+  pushPullRequest: pull,
+  openPullRequest: pull,
+  notePullRequest: pull,
+  settlePullRequest: pull,
   checkForge: { workflows: ['forgeCheck'] },
   checkAgent: { workflows: ['agentCheck'] },
   setUpRepository: { workflows: ['repositorySetup'] },

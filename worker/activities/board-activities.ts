@@ -9,6 +9,7 @@ import { createTreeActivities } from '../../activities/cancel-execution-tree/act
 import { createHookActivities } from '../../activities/deliver-hooks/activities';
 import { createForgeCheckActivities } from '../../activities/forge-check/activities';
 import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
+import { createPullRequestActivities } from '../../activities/pull-request/activities';
 import { createReconcileActivities } from '../../activities/reconcile/activities';
 import { watchRemoteRuns } from '../../activities/reconcile/watch-remote';
 import { createRecoveryActivities } from '../../activities/recovery/activities';
@@ -107,6 +108,7 @@ export function createBoardActivities(
       hosts: stores.hosts,
     }),
     ...createForgeCheckActivities({ forges, now }),
+    ...createPullRequestActivities({ ...boardDependencies, pullRequests: stores.pullRequests, forges }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({
       hooks: stores.hooks,

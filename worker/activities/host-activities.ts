@@ -7,6 +7,7 @@ import type { AgentStops } from '../../activities/agent-run/dispatch/agent-stops
 import { attemptDirectories } from '../../activities/agent-run/dispatch/attempt-files';
 import type { LiveAgents } from '../../activities/agent-run/dispatch/live-agents';
 import { reportingStarts } from '../../activities/agent-run/prepare/probing';
+import { createPushActivities } from '../../activities/pull-request/push';
 import { createRepositoryActivities } from '../../activities/repository-setup/activities';
 import { createSpoolRetentionActivities } from '../../activities/retention/spools';
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
@@ -41,6 +42,7 @@ export function createHostActivities(
   {
     stores,
     onHost,
+    forges,
     prepare,
     limits,
     agentAccess,
@@ -63,6 +65,7 @@ export function createHostActivities(
     ...createWorktreeViewActivities({ ...onHost, editorCommand: env.BOARD_EDITOR_COMMAND }),
     ...createObservedEndActivities({ ...onHost, claims, phases: stores.phases, agentSettings }),
     ...createDiffActivities(onHost),
+    ...createPushActivities({ ...onHost, pullRequests: stores.pullRequests, forges }),
     ...createRepositoryActivities(onHost),
     ...createAgentCheckActivities({
       ...onHost,

@@ -9,7 +9,10 @@ import type { WorktreesContext } from './context';
 import { presentCleanup, presentWorktree } from './present';
 
 /** The manifest of a task's worktree. @throws AppError 404, naming whether the task or the worktree is missing */
-export async function manifestOf({ board, worktrees }: WorktreesContext, taskId: string): Promise<WorktreeRecord> {
+export async function manifestOf(
+  { board, worktrees }: Pick<WorktreesContext, 'board' | 'worktrees'>,
+  taskId: string,
+): Promise<WorktreeRecord> {
   const record = await worktrees.get(taskId);
   if (record) {
     return record;

@@ -18,7 +18,7 @@ export interface TransferResponse {
 /** Runs a git command that talks to a remote. @throws GitError `timeout` */
 export type GitTransfer = (
   args: readonly string[],
-  command: { cwd: string; config?: readonly string[] },
+  command: { cwd: string; config?: readonly string[]; env?: Record<string, string> },
 ) => Promise<TransferResponse>;
 
 /** Settings of a repository that would make a transfer do more than it is asked to. */
@@ -61,7 +61,7 @@ function killGroup({ pid }: ChildProcess): void {
  * @param options.stallMs the longest it may print nothing
  */
 export function createTransfer(git: GitRunner, options: { timeoutMs: number; stallMs: number }): GitTransfer {
-  return async (args, { cwd, config = [] }) => {
+  return async (args, { cwd, config = [], env = {} }) => {
     const repository = await git.repositories.environment(cwd);
     if (writesToRepository(args)) {
       verifyRepository(git.repositories.place(cwd));
@@ -73,7 +73,7 @@ export function createTransfer(git: GitRunner, options: { timeoutMs: number; sta
       const child = asOperator(() =>
         spawn('git', [...settings, ...args], {
           cwd,
-          env: transferEnvironment(repository, sshCommand !== undefined),
+          env: { ...transferEnvironment(repository, sshCommand !== undefined), ...env },
           stdio: ['ignore', 'pipe', 'pipe'],
           // A session of its own has no terminal, and can be ended as a whole.
           detached: true,

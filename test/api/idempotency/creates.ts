@@ -91,6 +91,7 @@ export const elsewhere: Record<string, string> = {
   transitionRunPhase: 'the key, and operationId in its body',
   decideWorkspaceTrust: 'the key, and the number of the decision it follows',
   revokeWorkspaceTrust: 'the key, and the number of the decision it follows',
+  createPullRequest: 'the key, and one open pull request for each branch',
   createWorktree: 'the key, and one worktree for each task',
   addRepository: 'the key, and its name; a host reads its settings first',
   registerAgent: 'the key, and the id that it names: a repetition announces it again',

@@ -77,6 +77,8 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/workflows\//, 'workflow:execute'],
   [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],
   [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
+  // They propose what a merge would do.
+  [/^\/api\/github\/pr(\/|$)/, 'task:write'],
   [/^\/api\/(tasks|backlog|agents|decisions|cost-prediction)(\/|$)/, 'task:write'],
 ];
 

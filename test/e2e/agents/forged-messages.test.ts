@@ -138,6 +138,16 @@ describe('what a worker inspects or starts', () => {
     expect(await refused(runs('agentCheck', input))).toBe(messageUnproven);
   });
 
+  it('makes no pull request that the API has not written down', async () => {
+    const input = { taskId, operationId: 'pr_0123456789abcdef', heartbeatTimeoutMs: 10_000 };
+    const workflow = await stack.temporal.workflow.start('pullRequest', {
+      workflowId: `pull-request/${taskId}`,
+      taskQueue: 'board',
+      args: [input],
+    });
+    expect(await workflow.result()).toMatchObject({ refused: { code: 'PULL_REQUEST_SUPERSEDED' } });
+  });
+
   it('reads no diff of commits that a message names', async () => {
     const query = { taskId, from: { kind: 'merge-base' }, to: { kind: 'worktree' }, tips: [] };
     const input = { hostId: stack.worker.hostId, query: { ...query, read: { what: 'files', offset: 0, limit: 1 } } };

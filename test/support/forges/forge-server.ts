@@ -21,8 +21,11 @@ export interface ForgeResponse {
 export interface Fault {
   /** Of `METHOD /path`. */
   on: RegExp;
-  /** `lost`: it is done, and the connection is closed instead of a response. `cut`: it is not even done. */
-  answer: 'lost' | 'cut' | ForgeResponse;
+  /**
+   * `lost`: it is done, and the connection is closed instead of a response. `held`: it is done, and nothing follows. `cut`: it
+   * is not even done.
+   */
+  answer: 'lost' | 'held' | 'cut' | ForgeResponse;
 }
 
 export interface ForgeServer {
@@ -66,6 +69,8 @@ export async function startForgeServer(
       const reply = typeof fault?.answer === 'object' ? fault.answer : handle(request, server_.url);
       if (fault?.answer === 'lost') {
         incoming.socket.destroy();
+      }
+      if (fault?.answer === 'lost' || fault?.answer === 'held') {
         return;
       }
       outgoing.writeHead(reply.status, { 'content-type': 'application/json; charset=utf-8', ...reply.headers });

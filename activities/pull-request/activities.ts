@@ -1,0 +1,183 @@
+import type { ForgePullRequest } from '../../contracts/integrations/forge';
+import type { StoredPullRequest } from '../../contracts/integrations/pull-request';
+import type { Refusal } from '../../contracts/refusal';
+import type { Task } from '../../contracts/tasks/task';
+import { apiUrlOf } from '../../domain/forges/forge-address';
+import { refusal } from '../../domain/refusal';
+import { isBaseBranch } from '../../domain/workspaces/merge-branches';
+import { AppError } from '../../platform/errors/app-error';
+import { isSameJson } from '../../platform/json/same';
+import type { Log } from '../../platform/log/log';
+import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import type { Board } from '../../stores/board-files/board';
+import type { PullRequestRecord, PullRequestStore } from '../../stores/integrations/pull-request-store';
+import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import type { AuditStore } from '../../stores/system/audit-store';
+import type { RepositoryForge, RepositoryForges } from '../shared/repository-forges';
+import { noWorktree } from '../worktree/refusals';
+import { openAtForge } from './open-at-forge';
+import { changeRecord, currentRecord, type OperationRef } from './record';
+
+export interface PullRequestDependencies {
+  board: Pick<Board, 'get' | 'update'>;
+  pullRequests: PullRequestStore;
+  worktrees: Pick<WorktreeStore, 'get'>;
+  forges: Pick<RepositoryForges, 'open'>;
+  audit: Pick<AuditStore, 'record'>;
+  log: Log;
+  now: () => Date;
+}
+
+/** `hostId` has the worktree to push from; `null` where nothing is pushed. `over`: it has ended, or is refused at once. */
+export type BegunPullRequest = { over: false; hostId: string | null } | { over: true; refused: Refusal | null };
+
+export function createPullRequestActivities(deps: PullRequestDependencies) {
+  const { board, pullRequests, worktrees, forges, audit, log, now } = deps;
+
+  return {
+    /** Whether an operation can be done, before anything is; from then on no other request replaces it. */
+    async beginPullRequest({ taskId, operationId }: OperationRef): Promise<BegunPullRequest> {
+      const record = await pullRequests.get(taskId);
+      if (record?.last?.id === operationId) {
+        return { over: true, refused: record.last.refused };
+      }
+      const read = await currentRecord(pullRequests, { taskId, operationId });
+      const place = await placeOf(taskId, read);
+      if ('status' in place) {
+        const last = { id: operationId, refused: place };
+        await changeRecord(pullRequests, read, { operation: null, last });
+        return { over: true, refused: place };
+      }
+      const { repo, hostId, forge } = place;
+      await changeRecord(pullRequests, read, {
+        repo,
+        forge,
+        operation: { ...read.operation, begun: true },
+        // A number is one of the repository that it was given by.
+        ...(isSameJson(read.forge, forge) ? {} : { pull: null, pushed: null, pushing: null }),
+      });
+      return { over: false, hostId };
+    },
+
+    /** Creates the pull request, updates the one there is, or opens it again; and stores what the forge says of it. */
+    async openPullRequest(ref: OperationRef): Promise<{ refused: Refusal | null }> {
+      const record = await currentRecord(pullRequests, ref);
+      const [opened, worktree, found] = await Promise.all([
+        forges.open(record.repo ?? ''),
+        worktrees.get(ref.taskId),
+        board.get(ref.taskId),
+      ]);
+      if ('status' in opened) {
+        return { refused: opened };
+      }
+      const branches = {
+        task: found?.task,
+        headBranch: record.pushed?.branch ?? worktree?.branch ?? '',
+        baseBranch: worktree?.base.branch ?? '',
+      };
+      const result = await withHeartbeat(() => openAtForge(opened.forge, record, branches));
+      if ('status' in result) {
+        return { refused: result };
+      }
+      await changeRecord(pullRequests, record, { pull: stored(result.pull), refreshedAt: now().toISOString() });
+      return { refused: null };
+    },
+
+    /** Writes the number and the address on the task. A task that is gone has a pull request all the same. */
+    async notePullRequest(ref: OperationRef): Promise<void> {
+      const { pull, operation } = await currentRecord(pullRequests, ref);
+      const note = (task: Task): Partial<Task> =>
+        !pull || (task.git?.prNumber === pull.number && task.git.prUrl === pull.url)
+          ? {}
+          : { git: { ...task.git, prUrl: pull.url, prNumber: pull.number } };
+      try {
+        await board.update(ref.taskId, note, { actor: operation.actor });
+      } catch (error) {
+        if (!(error instanceof AppError) || error.status === 503) {
+          throw error;
+        }
+        log.warn({ taskId: ref.taskId, code: error.code }, `pull request not written on the task: ${error.message}`);
+      }
+    },
+
+    /** Ends an operation: it is in the audit log, and the next one may begin. */
+    async settlePullRequest({ refused, ...ref }: OperationRef & { refused: Refusal | null }): Promise<void> {
+      const read = await pullRequests.get(ref.taskId);
+      // An earlier try has settled it, or another request has replaced it.
+      if (read?.operation?.id !== ref.operationId) {
+        return;
+      }
+      const record = await currentRecord(pullRequests, ref);
+      const { operation, pull, pushed, repo } = record;
+      await audit.record({
+        once: ref.operationId,
+        action: `pull-request.${operation.kind}`,
+        actor: operation.actor,
+        resource: ref.taskId,
+        details: refused
+          ? { repo, refused: refused.code }
+          : { repo, number: pull?.number, url: pull?.url, pushed: pushed?.sha },
+      });
+      await changeRecord(pullRequests, record, { operation: null, last: { id: ref.operationId, refused } });
+    },
+  };
+
+  /** Where the pull request of a task is, or why it has none. */
+  async function placeOf(
+    taskId: string,
+    { operation, pull, repo }: PullRequestRecord,
+  ): Promise<{ repo: string; hostId: string | null; forge: NonNullable<PullRequestRecord['forge']> } | Refusal> {
+    if (operation?.kind === 'open') {
+      if (!pull || repo === null) {
+        return noPullRequest(taskId);
+      }
+      const opened = await forges.open(repo);
+      return 'status' in opened ? opened : { repo, hostId: null, forge: forgeOf(opened) };
+    }
+    if (!(await board.get(taskId))) {
+      return refusal('NOT_FOUND', `No task has the id ${taskId}.`, { taskId });
+    }
+    const worktree = await worktrees.get(taskId);
+    if (!worktree) {
+      return noWorktree(taskId);
+    }
+    const opened = await forges.open(worktree.repository);
+    if ('status' in opened) {
+      return opened;
+    }
+    const targetBranch = operation?.targetBranch ?? worktree.base.branch;
+    return (
+      onTarget(taskId, worktree, { opened, targetBranch }) ?? {
+        repo: worktree.repository,
+        hostId: worktree.hostId,
+        forge: forgeOf(opened),
+      }
+    );
+  }
+}
+
+export type PullRequestActivities = ReturnType<typeof createPullRequestActivities>;
+
+const noPullRequest = (taskId: string): Refusal =>
+  refusal('PULL_REQUEST_NOT_FOUND', 'The task has no pull request; make one with POST /api/github/pr.', { taskId });
+
+const forgeOf = ({ connection }: RepositoryForge): NonNullable<PullRequestRecord['forge']> => ({
+  kind: connection.kind,
+  baseUrl: apiUrlOf(connection),
+  repository: connection.repository,
+});
+
+const stored = ({ body: _body, ...pull }: ForgePullRequest): StoredPullRequest => pull;
+
+/** A branch that others merge into is never pushed: its commits would be merged without a review. */
+function onTarget(
+  taskId: string,
+  { branch }: WorktreeRecord,
+  { opened: { repository }, targetBranch }: { opened: RepositoryForge; targetBranch: string },
+): Refusal | undefined {
+  if (!isBaseBranch(repository, { branch, baseBranch: targetBranch })) {
+    return undefined;
+  }
+  const message = `${branch} is a branch that work in ${repository.name} is merged into: a pull request cannot come from it.`;
+  return refusal('WORKTREE_BASE_BRANCH', message, { taskId, branch, targetBranch });
+}

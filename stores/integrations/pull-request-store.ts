@@ -1,0 +1,95 @@
+import type { PullRequestCreate, StoredPullRequest } from '../../contracts/integrations/pull-request';
+import type { Refusal } from '../../contracts/refusal';
+import { isSameJson } from '../../platform/json/same';
+import type { Database, Stored } from '../port/collection';
+import { insertOnce } from '../port/insert';
+
+/** What was requested. Titles and bodies are here, and in no history of a workflow. */
+export interface PullRequestOperation extends Omit<PullRequestCreate, 'taskId'> {
+  id: string;
+  /** `publish` pushes and creates or updates; `open` opens what is closed or a draft. */
+  kind: 'publish' | 'open';
+  actor: string;
+  at: string;
+  /** Whether its workflow has begun: until then another request may replace it. */
+  begun: boolean;
+}
+
+/** The pull request of a task. The operation under way is written down before anything is done. */
+export interface PullRequestRecord extends Stored {
+  /** Changes with every write: what was decided on a record is written only to that. */
+  revision: number;
+  operation: PullRequestOperation | null;
+  /** How the operation before ended, for a request whose response was lost. */
+  last: { id: string; refused: Refusal | null } | null;
+  /** The configured repository, and the forge and repository that `pull` is of. */
+  repo: string | null;
+  forge: { kind: 'github' | 'gitlab'; baseUrl: string; repository: string } | null;
+  pull: StoredPullRequest | null;
+  refreshedAt: string | null;
+  /** What was pushed last from here, and what is about to be: nothing else at the forge is ever overwritten. */
+  pushed: { branch: string; sha: string } | null;
+  pushing: { branch: string; sha: string } | null;
+  updatedAt: string;
+}
+
+type Change = Partial<Omit<PullRequestRecord, '_id' | 'revision' | 'updatedAt'>>;
+
+const contentOf = ({ id: _id, at: _at, begun: _begun, ...content }: PullRequestOperation) => content;
+
+export async function createPullRequestStore(db: Database, now: () => Date = () => new Date()) {
+  const pulls = await db.collection<PullRequestRecord>({ name: 'pull-requests' });
+  const change = (read: PullRequestRecord, fields: Change): Promise<PullRequestRecord | undefined> =>
+    pulls.findOneAndUpdate(
+      { _id: read._id, revision: read.revision },
+      { $set: { ...fields, updatedAt: now().toISOString() }, $inc: { revision: 1 } },
+    );
+
+  return {
+    get: (taskId: string) => pulls.get(taskId),
+
+    /** Changes a record from exactly the revision that was read; `undefined` when it is another by now. */
+    change,
+
+    /**
+     * Writes an operation down, or joins the same one. One that has not begun is replaced, and one that has only where
+     * `replace` says that its workflow is lost.
+     *
+     * @returns the operation of the task, which is another one where that is under way
+     */
+    async request(
+      taskId: string,
+      operation: PullRequestOperation,
+      { replace = false }: { replace?: boolean } = {},
+    ): Promise<PullRequestOperation> {
+      for (;;) {
+        const read = await pulls.get(taskId);
+        if (!read) {
+          const empty = {
+            last: null,
+            repo: null,
+            forge: null,
+            pull: null,
+            refreshedAt: null,
+            pushed: null,
+            pushing: null,
+          };
+          const document = { _id: taskId, revision: 1, operation, ...empty, updatedAt: operation.at };
+          if (await insertOnce(pulls, document)) {
+            return operation;
+          }
+          continue;
+        }
+        const current = read.operation;
+        if (current && (isSameJson(contentOf(current), contentOf(operation)) || (current.begun && !replace))) {
+          return current;
+        }
+        if (await change(read, { operation })) {
+          return operation;
+        }
+      }
+    },
+  };
+}
+
+export type PullRequestStore = Awaited<ReturnType<typeof createPullRequestStore>>;
