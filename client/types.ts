@@ -2485,6 +2485,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/github/pr/{taskId}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read a pull request from its forge: state, checks, reviews, comments of reviewers */
+        post: operations["refreshPullRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/github/status": {
         parameters: {
             query?: never;
@@ -8757,16 +8774,31 @@ export interface components {
             headBranch: string;
             headSha: string;
             kind: components["schemas"]["ForgeKind"];
+            mergeable: boolean | null;
             number: number;
             pushedSha: string | null;
             /** Format: date-time */
             refreshedAt: string;
             repo: string;
             repository: string;
+            review?: {
+                checks: components["schemas"]["PullRequestCheck"][];
+                reviewComments: {
+                    imported: number;
+                    skipped: number;
+                };
+                reviews: components["schemas"]["PullRequestReview"][];
+            };
             state: components["schemas"]["PullRequestState"];
             taskId: components["schemas"]["TaskId"];
             title: string;
             url: string;
+        };
+        PullRequestCheck: {
+            name: string;
+            /** @enum {string} */
+            state: "pending" | "success" | "failure" | "neutral";
+            url: string | null;
         };
         PullRequestCreate: {
             body?: string;
@@ -8774,6 +8806,13 @@ export interface components {
             targetBranch?: string & (unknown & unknown);
             taskId: components["schemas"]["TaskId"];
             title?: string;
+        };
+        PullRequestReview: {
+            author: string;
+            body: string;
+            /** @enum {string} */
+            state: "approved" | "changes-requested" | "commented" | "dismissed";
+            submittedAt: string | null;
         };
         /** @enum {string} */
         PullRequestState: "open" | "closed" | "merged";
@@ -18299,6 +18338,40 @@ export interface operations {
         };
     };
     openPullRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequest"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    refreshPullRequest: {
         parameters: {
             query?: never;
             header?: {

@@ -13,9 +13,13 @@ import type { Board } from '../../stores/board-files/board';
 import type { PullRequestRecord, PullRequestStore } from '../../stores/integrations/pull-request-store';
 import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import type { AuditStore } from '../../stores/system/audit-store';
+import type { LineCommentStore } from '../../stores/tasks/line-comment-store';
+import { callForge } from '../shared/forge-refusals';
 import type { RepositoryForge, RepositoryForges } from '../shared/repository-forges';
 import { noWorktree } from '../worktree/refusals';
+import { noteOf } from './note';
 import { openAtForge } from './open-at-forge';
+import { importReviewComments, readAtForge } from './read-at-forge';
 import { changeRecord, currentRecord, type OperationRef } from './record';
 
 export interface PullRequestDependencies {
@@ -23,13 +27,16 @@ export interface PullRequestDependencies {
   pullRequests: PullRequestStore;
   worktrees: Pick<WorktreeStore, 'get'>;
   forges: Pick<RepositoryForges, 'open'>;
+  lineComments: Pick<LineCommentStore, 'add' | 'count'>;
   audit: Pick<AuditStore, 'record'>;
   log: Log;
   now: () => Date;
 }
 
 /** `hostId` has the worktree to push from; `null` where nothing is pushed. `over`: it has ended, or is refused at once. */
-export type BegunPullRequest = { over: false; hostId: string | null } | { over: true; refused: Refusal | null };
+export type BegunPullRequest =
+  | { over: false; hostId: string | null; /** Whether the forge is only read. */ reads: boolean }
+  | { over: true; refused: Refusal | null };
 
 export function createPullRequestActivities(deps: PullRequestDependencies) {
   const { board, pullRequests, worktrees, forges, audit, log, now } = deps;
@@ -54,9 +61,9 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
         forge,
         operation: { ...read.operation, begun: true },
         // A number is one of the repository that it was given by.
-        ...(isSameJson(read.forge, forge) ? {} : { pull: null, pushed: null, pushing: null }),
+        ...(isSameJson(read.forge, forge) ? {} : { pull: null, review: null, pushed: null, pushing: null }),
       });
-      return { over: false, hostId };
+      return { over: false, hostId, reads: read.operation.kind === 'refresh' };
     },
 
     /** Creates the pull request, updates the one there is, or opens it again; and stores what the forge says of it. */
@@ -79,17 +86,45 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       if ('status' in result) {
         return { refused: result };
       }
-      await changeRecord(pullRequests, record, { pull: stored(result.pull), refreshedAt: now().toISOString() });
+      const isSame = result.pull.number === record.pull?.number;
+      await changeRecord(pullRequests, record, {
+        pull: stored(result.pull),
+        refreshedAt: now().toISOString(),
+        ...(isSame ? {} : { review: null }),
+      });
       return { refused: null };
     },
 
-    /** Writes the number and the address on the task. A task that is gone has a pull request all the same. */
+    /** Stores what the forge says of the pull request now, and makes comments of its reviewers comments of the task, once. */
+    async refreshPullRequest(ref: OperationRef): Promise<{ refused: Refusal | null }> {
+      const record = await currentRecord(pullRequests, ref);
+      const opened = await forges.open(record.repo ?? '');
+      if ('status' in opened) {
+        return { refused: opened };
+      }
+      const number = record.pull?.number ?? 0;
+      const called = await withHeartbeat(() => callForge(() => readAtForge(opened.forge, number)));
+      if ('status' in called) {
+        return { refused: called };
+      }
+      const { pull, checks, reviews, comments } = called.value;
+      const { imported, skipped } = await importReviewComments(deps.lineComments, record, {
+        comments,
+        kind: opened.connection.kind,
+      });
+      await changeRecord(pullRequests, record, {
+        pull: stored(pull),
+        refreshedAt: now().toISOString(),
+        review: { checks, reviews, reviewComments: { imported: imported.length, skipped } },
+        imported,
+      });
+      return { refused: null };
+    },
+
+    /** Writes the number and the address on the task, and that it was merged as a comment, once. A task that is gone has a pull request all the same. */
     async notePullRequest(ref: OperationRef): Promise<void> {
       const { pull, operation } = await currentRecord(pullRequests, ref);
-      const note = (task: Task): Partial<Task> =>
-        !pull || (task.git?.prNumber === pull.number && task.git.prUrl === pull.url)
-          ? {}
-          : { git: { ...task.git, prUrl: pull.url, prNumber: pull.number } };
+      const note = (task: Task): Partial<Task> => (pull ? noteOf(task, pull, now()) : {});
       try {
         await board.update(ref.taskId, note, { actor: operation.actor });
       } catch (error) {
@@ -100,7 +135,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       }
     },
 
-    /** Ends an operation: it is in the audit log, and the next one may begin. */
+    /** Ends an operation: it is in the audit log unless it only read, and the next one may begin. */
     async settlePullRequest({ refused, ...ref }: OperationRef & { refused: Refusal | null }): Promise<void> {
       const read = await pullRequests.get(ref.taskId);
       // An earlier try has settled it, or another request has replaced it.
@@ -109,6 +144,10 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       }
       const record = await currentRecord(pullRequests, ref);
       const { operation, pull, pushed, repo } = record;
+      if (operation.kind === 'refresh') {
+        await changeRecord(pullRequests, record, { operation: null, last: { id: ref.operationId, refused } });
+        return;
+      }
       await audit.record({
         once: ref.operationId,
         action: `pull-request.${operation.kind}`,
@@ -127,7 +166,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
     taskId: string,
     { operation, pull, repo }: PullRequestRecord,
   ): Promise<{ repo: string; hostId: string | null; forge: NonNullable<PullRequestRecord['forge']> } | Refusal> {
-    if (operation?.kind === 'open') {
+    if (operation?.kind !== 'publish') {
       if (!pull || repo === null) {
         return noPullRequest(taskId);
       }

@@ -113,6 +113,8 @@ export const forgePullRequest = z.object({
   headBranch: z.string(),
   headSha: z.string(),
   baseBranch: z.string(),
+  /** Whether it merges without conflicts; `null` where the forge has not found out, or a list does not tell. */
+  mergeable: z.boolean().nullable(),
   updatedAt: timestamp,
 });
 export type ForgePullRequest = z.infer<typeof forgePullRequest>;

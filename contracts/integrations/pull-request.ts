@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { objectName, slug, taskId, text, timestamp } from '../common';
-import { forgeKind, forgePullRequest, pullRequestState } from './forge';
+import { forgeCheck, forgeKind, forgePullRequest, forgeReview, pullRequestState } from './forge';
 
 /** The rules of git-check-ref-format for a branch, and no leading dash, so that it is never an option. */
 const branchName = text(200, 1).regex(
@@ -26,6 +26,20 @@ export type PullRequestCreate = z.infer<typeof pullRequestCreate>;
 export const storedPullRequest = forgePullRequest.omit({ body: true });
 export type StoredPullRequest = z.infer<typeof storedPullRequest>;
 
+/** The most checks and reviews of a pull request that are stored, and comments of reviewers that are brought in. */
+export const maxChecks = 200;
+export const maxReviews = 200;
+export const maxReviewComments = 500;
+
+/** What its checks and reviewers say; stored when the forge is asked for it. */
+export const pullRequestReview = z.object({
+  checks: z.array(forgeCheck).max(maxChecks),
+  reviews: z.array(forgeReview).max(maxReviews),
+  /** Comments of reviewers on lines that became comments of the task, and those that could not. */
+  reviewComments: z.object({ imported: z.number().int(), skipped: z.number().int() }),
+});
+export type PullRequestReviewState = z.infer<typeof pullRequestReview>;
+
 export const pullRequest = z
   .object({
     taskId,
@@ -46,6 +60,9 @@ export const pullRequest = z
     pushedSha: objectName.nullable(),
     /** When the forge was asked last. */
     refreshedAt: timestamp,
+    mergeable: z.boolean().nullable(),
+    /** Absent until `POST /api/github/pr/:taskId/refresh` has asked for it. */
+    review: pullRequestReview.optional(),
   })
   .meta({ id: 'PullRequest' });
 export type PullRequest = z.infer<typeof pullRequest>;

@@ -1,4 +1,8 @@
-import type { PullRequestCreate, StoredPullRequest } from '../../contracts/integrations/pull-request';
+import type {
+  PullRequestCreate,
+  PullRequestReviewState,
+  StoredPullRequest,
+} from '../../contracts/integrations/pull-request';
 import type { Refusal } from '../../contracts/refusal';
 import { isSameJson } from '../../platform/json/same';
 import type { Database, Stored } from '../port/collection';
@@ -7,8 +11,8 @@ import { insertOnce } from '../port/insert';
 /** What was requested. Titles and bodies are here, and in no history of a workflow. */
 export interface PullRequestOperation extends Omit<PullRequestCreate, 'taskId'> {
   id: string;
-  /** `publish` pushes and creates or updates; `open` opens what is closed or a draft. */
-  kind: 'publish' | 'open';
+  /** `publish` pushes and creates or updates; `open` opens what is closed or a draft; `refresh` reads. */
+  kind: 'publish' | 'open' | 'refresh';
   actor: string;
   at: string;
   /** Whether its workflow has begun: until then another request may replace it. */
@@ -27,6 +31,10 @@ export interface PullRequestRecord extends Stored {
   forge: { kind: 'github' | 'gitlab'; baseUrl: string; repository: string } | null;
   pull: StoredPullRequest | null;
   refreshedAt: string | null;
+  /** Of this pull request; absent until it was read. */
+  review?: PullRequestReviewState | null;
+  /** Comments of reviewers that became comments of the task: one that a person deletes here does not come back. */
+  imported?: string[];
   /** What was pushed last from here, and what is about to be: nothing else at the forge is ever overwritten. */
   pushed: { branch: string; sha: string } | null;
   pushing: { branch: string; sha: string } | null;

@@ -107,6 +107,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   beginPullRequest: pull,
   pushPullRequest: pull,
   openPullRequest: pull,
+  refreshPullRequest: pull,
   notePullRequest: pull,
   settlePullRequest: pull,
   checkForge: { workflows: ['forgeCheck'] },

@@ -108,7 +108,12 @@ export function createBoardActivities(
       hosts: stores.hosts,
     }),
     ...createForgeCheckActivities({ forges, now }),
-    ...createPullRequestActivities({ ...boardDependencies, pullRequests: stores.pullRequests, forges }),
+    ...createPullRequestActivities({
+      ...boardDependencies,
+      pullRequests: stores.pullRequests,
+      lineComments: stores.lineComments,
+      forges,
+    }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({
       hooks: stores.hooks,

@@ -4,19 +4,19 @@ import type { PushActivities } from '../../activities/pull-request/push';
 import { hostQueue } from '../queues';
 
 /** Work in the stores and the task file: retried until they respond. */
-export const records = proxyActivities<Omit<PullRequestActivities, 'openPullRequest'>>({
+export const records = proxyActivities<Omit<PullRequestActivities, 'openPullRequest' | 'refreshPullRequest'>>({
   startToCloseTimeout: '20 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 /** Calls of the forge. One that does not respond for so long refuses the operation; what was pushed stays. */
 export const forgeWithin = (heartbeatTimeoutMs: number) =>
-  proxyActivities<Pick<PullRequestActivities, 'openPullRequest'>>({
+  proxyActivities<Pick<PullRequestActivities, 'openPullRequest' | 'refreshPullRequest'>>({
     startToCloseTimeout: '2 minutes',
     scheduleToCloseTimeout: '15 minutes',
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: { initialInterval: '500 milliseconds', maximumInterval: '30 seconds' },
-    summary: 'create or update the pull request',
+    summary: 'call the forge',
   });
 
 /** Git's part, on the host of the worktree. */

@@ -27,7 +27,7 @@ export async function pullRequest(input: PullRequestInput): Promise<PullRequestO
     if (begun.over) {
       return { operationId, refused: begun.refused };
     }
-    const refused = await perform(input, begun.hostId);
+    const refused = await perform(input, begun);
     await records.settlePullRequest({ taskId, operationId, refused });
     return { operationId, refused };
   });
@@ -42,7 +42,9 @@ async function begin(taskId: string, operationId: string): Promise<BegunPullRequ
   }
 }
 
-async function perform(input: PullRequestInput, hostId: string | null): Promise<Refusal | null> {
+type Begun = Extract<BegunPullRequest, { over: false }>;
+
+async function perform(input: PullRequestInput, { hostId, reads }: Begun): Promise<Refusal | null> {
   const { taskId, operationId, heartbeatTimeoutMs } = input;
   try {
     if (hostId !== null) {
@@ -54,8 +56,11 @@ async function perform(input: PullRequestInput, hostId: string | null): Promise<
         return refused;
       }
     }
-    setCurrentDetails(`The pull request of ${taskId} is **created or updated**.`);
-    const { refused } = await forgeWithin(heartbeatTimeoutMs).openPullRequest({ taskId, operationId });
+    setCurrentDetails(`The pull request of ${taskId} is **${reads ? 'read' : 'created or updated'}**.`);
+    const forge = forgeWithin(heartbeatTimeoutMs);
+    const { refused } = reads
+      ? await forge.refreshPullRequest({ taskId, operationId })
+      : await forge.openPullRequest({ taskId, operationId });
     if (refused) {
       return refused;
     }

@@ -39,7 +39,7 @@ export async function operateOnPullRequest(
 ): Promise<PullRequest> {
   const { pullRequests, pullRequestLauncher } = context;
   // What cannot be done whatever a worker finds is refused without one.
-  await (kind === 'open' ? pullRequestOf(context, taskId) : manifestOf(context, taskId));
+  await (kind === 'publish' ? manifestOf(context, taskId) : pullRequestOf(context, taskId));
   const operation: PullRequestOperation = {
     id: newRecordId('pr', 16),
     kind,
@@ -74,11 +74,29 @@ const busy = (taskId: string, { kind, actor, at }: PullRequestOperation): AppErr
     'PULL_REQUEST_BUSY',
   );
 
-function present({ _id: taskId, repo, forge, pull, pushed, refreshedAt }: PullRequestRecord): PullRequest | undefined {
+function present({
+  _id: taskId,
+  repo,
+  forge,
+  pull,
+  pushed,
+  refreshedAt,
+  review,
+}: PullRequestRecord): PullRequest | undefined {
   if (!pull || !forge || repo === null || refreshedAt === null) {
     return undefined;
   }
   const { kind, repository } = forge;
   const { updatedAt: _updatedAt, ...shown } = pull;
-  return { taskId, repo, kind, repository, ...shown, pushedSha: pushed?.sha ?? null, refreshedAt };
+  const pushedSha = pushed?.sha ?? null;
+  return {
+    taskId,
+    repo,
+    kind,
+    repository,
+    ...shown,
+    pushedSha,
+    refreshedAt,
+    ...compact({ review: review ?? undefined }),
+  };
 }

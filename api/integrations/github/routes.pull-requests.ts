@@ -43,6 +43,21 @@ export function pullRequestRoutes(routes: Routes, context: PullRequestsContext):
 
   routes.add(
     {
+      method: 'post',
+      path: '/github/pr/:taskId/refresh',
+      operationId: 'refreshPullRequest',
+      summary: 'Read a pull request from its forge: state, checks, reviews, comments of reviewers',
+      tag,
+      permission: 'task:write',
+      params: taskParams,
+      response: pullRequest,
+      errors: [404, 409, 503],
+    },
+    ({ params, auth }) => operateOnPullRequest(context, params.taskId, { kind: 'refresh', actor: auth.actor }),
+  );
+
+  routes.add(
+    {
       method: 'get',
       path: '/github/pr/:taskId',
       operationId: 'getPullRequest',

@@ -31,6 +31,7 @@ export const githubPull = z
     draft: z.boolean().default(false),
     head: z.object({ ref: z.string(), sha: z.string() }),
     base: z.object({ ref: z.string() }),
+    mergeable: z.boolean().nullish(),
     updated_at: forgeMoment,
   })
   .transform(({ node_id: nodeId, html_url: url, head, base, merged_at: mergedAt, updated_at: updatedAt, ...rest }) => {
@@ -44,6 +45,7 @@ export const githubPull = z
       headBranch: head.ref,
       headSha: head.sha,
       baseBranch: base.ref,
+      mergeable: rest.mergeable ?? null,
       updatedAt,
     };
     return { nodeId, pull };

@@ -33,6 +33,8 @@ export const gitlabMergeRequest = z
     draft: z.boolean().default(false),
     source_branch: z.string(),
     target_branch: z.string(),
+    detailed_merge_status: z.string().nullish(),
+    has_conflicts: z.boolean().nullish(),
     sha: z
       .string()
       .nullish()
@@ -49,6 +51,7 @@ export const gitlabMergeRequest = z
     headBranch: sent.source_branch,
     headSha: sent.sha,
     baseBranch: sent.target_branch,
+    mergeable: sent.has_conflicts === true ? false : sent.detailed_merge_status === 'mergeable' ? true : null,
     updatedAt: sent.updated_at,
   }));
 

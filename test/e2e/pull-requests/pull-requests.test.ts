@@ -224,6 +224,91 @@ describe('a pull request is refused', () => {
   });
 });
 
+describe('the review of a pull request', () => {
+  let work: Work;
+  const refresh = () => stack.call.post(`/api/github/pr/${work.taskId}/refresh`);
+  const comments = () => stack.call.ok('GET', `/api/diff/${work.taskId}/comments`);
+  const aComment = (id: number, changed: object = {}) => ({
+    id,
+    user: { login: 'mona' },
+    path: 'review.ts',
+    line: 1,
+    side: 'RIGHT',
+    body: `Comment ${id}`,
+    commit_id: 'c'.repeat(40),
+    html_url: `https://github.example/acme/shop/pull/1#discussion_r${id}`,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    ...changed,
+  });
+
+  beforeAll(async () => {
+    work = await aWork('Review me', 'review.ts');
+    await publish(work.taskId);
+  });
+
+  it('has what the forge says of state, checks and reviews', async () => {
+    expect(await stack.call.ok('GET', `/api/github/pr/${work.taskId}`)).not.toHaveProperty('review');
+    Object.assign(pullsOf(work.branch)[0] ?? {}, { mergeable: false });
+    github.state.checkRuns.push({ name: 'build', status: 'completed', conclusion: 'failure', html_url: null });
+    github.state.reviews.push({
+      user: { login: 'mona' },
+      state: 'CHANGES_REQUESTED',
+      body: 'Almost',
+      submitted_at: '2026-01-01T00:00:00Z',
+    });
+    github.state.reviewComments.push(aComment(1), aComment(2, { line: null }), aComment(3, { path: '../outside' }));
+    expect(await refresh()).toMatchObject({
+      status: 200,
+      body: {
+        state: 'open',
+        mergeable: false,
+        review: {
+          checks: [{ name: 'build', state: 'failure' }],
+          reviews: [{ author: 'mona', state: 'changes-requested' }],
+          reviewComments: { imported: 2, skipped: 1 },
+        },
+      },
+    });
+    expect(await stack.call.ok('GET', `/api/github/pr/${work.taskId}`)).toHaveProperty('review');
+  });
+
+  it('has comments on lines that are open comments of the task, once', async () => {
+    await Promise.all([refresh(), refresh()]);
+    const found = await comments();
+    expect(found).toMatchObject([
+      { path: 'review.ts', state: 'open', author: 'mona', source: { name: 'github' } },
+      { path: 'review.ts', state: 'open' },
+    ]);
+    expect(found.map(({ body }: { body: string }) => body).sort()).toEqual(['Comment 1', 'Comment 2']);
+  });
+
+  it('does not bring back a comment that was deleted here', async () => {
+    const [first] = await comments();
+    await stack.call.ok('DELETE', `/api/diff/${work.taskId}/comments/${first.id}`);
+    github.state.reviewComments.push(aComment(4));
+    await refresh();
+    expect((await comments()).map(({ id }: { id: string }) => id)).not.toContain(first.id);
+    expect(await comments()).toHaveLength(2);
+  });
+
+  it('notes on the task that the pull request was merged, once', async () => {
+    Object.assign(pullsOf(work.branch)[0] ?? {}, { state: 'closed', merged_at: '2026-01-01T00:00:00Z' });
+    expect((await refresh()).body).toMatchObject({ state: 'merged' });
+    await refresh();
+    const { comments: notes, status } = await stack.call.ok('GET', `/api/tasks/${work.taskId}`);
+    expect(notes).toMatchObject([{ author: 'forge', text: expect.stringContaining('was merged') }]);
+    expect(status).toBe('todo');
+  });
+
+  it('is refused where there is no pull request, and when the forge has it no more', async () => {
+    const { id } = await stack.call.createTask({ title: 'None', git: { repo: 'shop' } });
+    expect(await stack.call.post(`/api/github/pr/${id}/refresh`)).toMatchObject({ status: 404 });
+    github.fail({ on: /^GET .*\/pulls\/\d+$/, answer: { status: 404, body: { message: 'Not Found' } } });
+    expect(await refresh()).toMatchObject({ status: 409, body: { code: 'FORGE_NOT_FOUND' } });
+  });
+});
+
 describe('the credential', () => {
   it('reaches the forge, and no history of Temporal', async () => {
     expect([...remote.authorizations].some((header) => header.startsWith('Basic '))).toBe(true);

@@ -22,11 +22,15 @@ export async function pullRequestScenarios({ service: { call }, dir }: Stage): P
     const opened = await worked(call, 'draft.ts');
     await call.ok('POST', '/api/github/pr', { taskId: opened, draft: true });
     await call.ok('POST', `/api/github/pr/${opened}/open`);
+    const read = await worked(call, 'read.ts');
+    await call.ok('POST', '/api/github/pr', { taskId: read });
+    await call.ok('POST', `/api/github/pr/${read}/refresh`);
     const empty = await worked(call);
     await call.post('/api/github/pr', { taskId: empty });
     return [
       ['pull-request', pullRequestId(published)],
       ['pull-request-opened', pullRequestId(opened)],
+      ['pull-request-refreshed', pullRequestId(read)],
       ['pull-request-refused', pullRequestId(empty)],
     ];
   } finally {

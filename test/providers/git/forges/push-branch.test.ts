@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { createGit, type Git } from '../../../providers/git/git';
-import { type GitHttp, gitHttp } from '../../support/forges/git-http';
-import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
-import { aRepository, git as sh } from '../../support/git/repository';
+import { makeTempDir, type TempDir } from '../../../../platform/testing/temp-dir';
+import { createGit, type Git } from '../../../../providers/git/git';
+import { type GitHttp, gitHttp } from '../../../support/forges/git-http';
+import { type GithubServer, githubToken, startGithubServer } from '../../../support/forges/github-server';
+import { aRepository, git as sh } from '../../../support/git/repository';
 
 let dir: TempDir;
 let repositoryPath: string;
