@@ -19,6 +19,7 @@ import {
 } from '../../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../../workflows/queues';
 import { type CancelRecoveryInput, recoveryId } from '../../../workflows/recovery/messages';
+import { reviewAcceptanceId } from '../../../workflows/review-acceptance/messages';
 import { type DecideInput, runApprovalId } from '../../../workflows/run-approval/messages';
 import { temporaryAuthorityId } from '../../../workflows/temporary-authority/messages';
 import { rewindPlanId, workspaceRewindId } from '../../../workflows/workspace-rewind/messages';
@@ -484,6 +485,24 @@ describe('what is started directly', () => {
     expect(await start('workspaceRewindPlan', rewindPlanId('rw1'), plan)).toBe(messageUnproven);
     const commit = { rewindId: 'rw1', attemptId: 'attempt_1', hostId };
     expect(await start('workspaceRewind', workspaceRewindId('rw1'), commit)).toBe(messageUnproven);
+  });
+
+  it('accepts no result of a run', async () => {
+    const { id } = await stack.call.createTask({ title: 'Reviewed', executionPolicy: { review: 'required' } });
+    const { attemptId, providerRuntimeManifestDigest } = await stack.call.start(id, { agent: 'elsewhere' });
+    const end = { attemptId, providerRuntimeManifestDigest, status: 'success', summary: 'Done.' };
+    await stack.call.ok('POST', `/api/agents/${id}/complete`, end);
+    await stack.call.ended(id);
+    const decision = { decisionId: 'review_forged', taskId: id, attemptId, actor: 'admin', delivery: 'none' };
+    const forged = { ...decision, heartbeatTimeoutMs: 2_000 };
+    expect(await start('reviewAcceptance', reviewAcceptanceId(attemptId), forged)).toBe(messageUnproven);
+    expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({
+      status: 'in-progress',
+      review: { state: 'pending', attemptId },
+    });
+    // A result without a worktree has nothing to merge.
+    await stack.call.ok('POST', `/api/tasks/${id}/review/accept`, { attemptId });
+    expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'done' });
   });
 
   it('gives a run no more authority', async () => {
