@@ -1,6 +1,6 @@
 /**
  * Bundles the workflows once with every guard mutated, for a sandbox that Stryker's own switch does not reach: which
- * mutant is active is a word in the bundle, and `only(id)` is the bundle with another word.
+ * mutant is active for a workflow is a part of its id, so that one worker runs all of them.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,11 +13,15 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const requireFromCore = createRequire(createRequire(import.meta.url).resolve('@stryker-mutator/core'));
 const instrumenterUrl = pathToFileURL(requireFromCore.resolve('@stryker-mutator/instrumenter')).href;
 
-/** The placeholder in the bundle for the active mutant. */
-const none = 'NO-MUTANT-IS-ACTIVE';
+/** What the ids of attempts, tasks and recordings have in them when a mutant is active for their workflows. */
+export const markerOf = (id) => `m${id.padStart(4, '0')}`;
 
 /** Stryker's own header reads `globalThis` and the environment, which do not reach a workflow. */
-const header = `const stryMutAct_9fa48 = (id) => id === '${none}';\nconst stryCov_9fa48 = (..._ids) => true;\n`;
+const header = `
+import { inWorkflowContext as stryInside, workflowInfo as stryInfo } from '@temporalio/workflow';
+const stryMutAct_9fa48 = (id) => stryInside() && Number(/m(\\d{4})/.exec(stryInfo().workflowId)?.[1]) === Number(id);
+const stryCov_9fa48 = (..._ids) => true;
+`;
 
 const silent = new Proxy({}, { get: (_, name) => () => name !== 'isDebugEnabled' && undefined });
 
@@ -28,7 +32,7 @@ const sourcesOf = (directory) =>
 
 /**
  * @param work a directory of its own below the repository, for what is compiled; it is removed first
- * @returns the mutants with their locations, 1-based, and the bundle with one of them active, or none
+ * @returns the mutants with their locations, 1-based, and the bundle with all of them
  */
 export async function workflowMutants(work) {
   mutateGuardsOnly();
@@ -67,5 +71,5 @@ export async function workflowMutants(work) {
       mutatorName,
       replacement,
     }));
-  return { mutants: places, only: (id) => code.replaceAll(none, id ?? none) };
+  return { mutants: places, code };
 }
