@@ -5,6 +5,7 @@ import { AppError, type ErrorStatus } from '../platform/errors/app-error';
 const statusByCode: Partial<Record<string, ErrorStatus>> = {
   VALIDATION_ERROR: 400,
   FORBIDDEN: 403,
+  POLICY_BLOCKED: 403,
   NOT_FOUND: 404,
   AGENT_UNKNOWN: 404,
   WORKTREE_NOT_FOUND: 404,

@@ -7521,6 +7521,7 @@ export interface components {
             /** @constant */
             status: "running";
             taskId: components["schemas"]["TaskId"];
+            warnings?: string[];
         } | {
             agent: string;
             attemptId: components["schemas"]["AttemptId"];
@@ -7538,6 +7539,7 @@ export interface components {
             /** @constant */
             status: "queued";
             taskId: components["schemas"]["TaskId"];
+            warnings?: string[];
         };
         LaunchPreview: {
             dependencyCircuits: unknown[];
@@ -7887,10 +7889,15 @@ export interface components {
         PermissionApproval: {
             action: string;
             agentId: string;
+            approvers?: string[];
             /** Format: date-time */
             createdAt: string;
+            details?: {
+                [key: string]: unknown;
+            };
             id: components["schemas"]["PermissionApprovalId"];
             note?: string;
+            policies?: string[];
             reason?: string;
             requestedBy: string;
             /** Format: date-time */
@@ -7898,7 +7905,10 @@ export interface components {
             reviewedBy?: string;
             /** @enum {string} */
             status: "pending" | "approved" | "rejected";
+            subject?: string;
             taskId?: components["schemas"]["TaskId"];
+            /** Format: date-time */
+            usedAt?: string;
         };
         PermissionApprovalCreate: {
             action: string;
@@ -7910,10 +7920,15 @@ export interface components {
         PermissionApprovalReviewed: {
             action: string;
             agentId: string;
+            approvers?: string[];
             /** Format: date-time */
             createdAt: string;
+            details?: {
+                [key: string]: unknown;
+            };
             id: components["schemas"]["PermissionApprovalId"];
             note?: string;
+            policies?: string[];
             reason?: string;
             requestedBy: string;
             /** Format: date-time */
@@ -7921,8 +7936,11 @@ export interface components {
             reviewedBy?: string;
             /** @enum {string} */
             status: "pending" | "approved" | "rejected";
+            subject?: string;
             taskId?: components["schemas"]["TaskId"];
             traceId: string;
+            /** Format: date-time */
+            usedAt?: string;
         };
         PermissionQuestion: {
             action: string;

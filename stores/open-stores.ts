@@ -22,7 +22,7 @@ export async function openStores(database: Database, env: StoresEnvironment) {
     ...(await openTaskStores(database)),
     ...(await openRunStores(database, { ...system, outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS })),
     ...(await openChatStores(database)),
-    ...(await openGovernanceStores(database)),
+    ...(await openGovernanceStores(database, system)),
     ...(await openKnowledgeStores(database)),
     ...(await openIntegrationStores(database)),
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { slug, taskId, text, timestamp } from '../common';
+import { digest, slug, taskId, text, timestamp } from '../common';
 import { actionName, namePattern } from '../name-pattern';
 import { listPage } from '../query';
 
@@ -78,6 +78,16 @@ export const permissionApproval = z
     reviewedBy: z.string().optional(),
     reviewedAt: timestamp.optional(),
     note: z.string().optional(),
+    /** Of an approval that a rule requires: SHA-256 of exactly what is to be done. */
+    subject: digest.optional(),
+    /** What is to be done, without secrets and bounded. */
+    details: z.record(z.string(), z.unknown()).optional(),
+    /** The policies that require it. */
+    policies: z.array(slug).optional(),
+    /** Who may review it, by the names of their keys; every administrator when absent. */
+    approvers: z.array(z.string()).optional(),
+    /** When it let its one action through. */
+    usedAt: timestamp.optional(),
   })
   .meta({ id: 'PermissionApproval' });
 export type PermissionApproval = z.infer<typeof permissionApproval>;

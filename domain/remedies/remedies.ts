@@ -2,6 +2,7 @@ import { forgeRemedies } from './forges';
 import { launchRemedies } from './launches';
 import type { Remedy } from './remedy';
 import { reviewRemedies } from './reviews';
+import { ruleRemedies } from './rules';
 import { runRemedies } from './runs';
 import { serviceRemedies } from './service';
 import { taskRemedies } from './tasks';
@@ -11,6 +12,7 @@ import { worktreeRemedies } from './worktrees';
 export const remedies: Readonly<Record<string, Remedy>> = {
   ...taskRemedies,
   ...launchRemedies,
+  ...ruleRemedies,
   ...runRemedies,
   ...reviewRemedies,
   ...worktreeRemedies,

@@ -1,6 +1,6 @@
 import type { PolicyFields } from '../../contracts/governance/policy';
-import type { Database } from '../port/collection';
-import { createConfiguredRecords } from '../port/configured-records';
+import type { Database, Stored } from '../port/collection';
+import { createConfiguredRecords, type Recorded } from '../port/configured-records';
 import { seedOnce } from '../port/seed-once';
 
 /** Three presets of caution, each disabled until a board enables it. */
@@ -37,11 +37,57 @@ const presets: Record<string, PolicyFields> = {
   },
 };
 
+/** Counts the changes of all policies, so that one small read tells whether a copy of them is current. */
+interface Changes extends Stored {
+  count: number;
+}
+
+/**
+ * How long a copy of the policies is used at most, in milliseconds, although no change was counted: a process that died between
+ * the change of a policy and its count leaves other processes with the old ones for that long.
+ */
+const longestCopyMs = 5_000;
+
+type PolicyRecord = PolicyFields & Recorded;
+
+/** The order in which policies are evaluated and reported. */
+const byPrecedence = (a: PolicyRecord, b: PolicyRecord): number =>
+  b.precedence - a.precedence || a.id.localeCompare(b.id);
+
 /** Policies by id. Opening makes the presets, once. */
-export async function createPolicyStore(db: Database) {
+export async function createPolicyStore(db: Database, now: () => number = Date.now) {
   const policies = await createConfiguredRecords<PolicyFields>(db, 'policies');
+  const changes = await db.collection<Changes>({ name: 'policy-changes' });
   await seedOnce(db, 'policies', { records: policies, seeds: new Map(Object.entries(presets)) });
-  return policies;
+  let copy: { count: number; at: number; enabled: readonly PolicyRecord[] } | undefined;
+
+  /** Makes a change, and counts it before it is answered: a change that was answered is in effect in every process. */
+  const counted =
+    <A extends unknown[], R>(change: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const result = await change(...args);
+      await changes.findOneAndUpdate({ _id: 'policies' }, { $inc: { count: 1 } }, { upsert: true });
+      return result;
+    };
+
+  return {
+    ...policies,
+    put: counted(policies.put),
+    change: counted((id: string, change: Parameters<typeof policies.change>[1]) => policies.change(id, change)),
+    create: counted(policies.create),
+    remove: counted((id: string, expectedRevision?: number) => policies.remove(id, expectedRevision)),
+
+    /** Those that are turned on, the highest precedence first: a copy, unless a policy was changed since it was made. */
+    async enabled(): Promise<readonly PolicyRecord[]> {
+      const count = (await changes.get('policies'))?.count ?? 0;
+      if (!copy || copy.count !== count || now() - copy.at > longestCopyMs) {
+        const at = now();
+        const enabled = (await policies.list()).filter((policy) => policy.enabled).sort(byPrecedence);
+        copy = { count, at, enabled };
+      }
+      return copy.enabled;
+    },
+  };
 }
 
 export type PolicyStore = Awaited<ReturnType<typeof createPolicyStore>>;

@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Database, Stored } from '../port/collection';
 import { DuplicateKeyError } from '../port/errors';
+import { insertOrGet } from '../port/insert';
 
 interface Count extends Stored {
   count: number;
   /** When its window is over and it is not read any more. */
   endsAt: string;
 }
+
+/** That one action was counted, under which number. */
+interface Counted extends Stored {
+  number: number;
+  endsAt: string;
+}
+
+/** How long an action is remembered as counted, beyond its window, in milliseconds: longer than it is retried. */
+const rememberedMs = 86_400_000;
 
 /** What is counted, and how long a window is. */
 export interface RateWindow {
@@ -18,6 +28,10 @@ export interface RateWindow {
 export async function createRateCountStore(db: Database, now: () => Date = () => new Date()) {
   const counts = await db.collection<Count>({
     name: 'rate-counts',
+    expire: { field: 'endsAt', afterSeconds: 60 },
+  });
+  const counted = await db.collection<Counted>({
+    name: 'rate-counted',
     expire: { field: 'endsAt', afterSeconds: 60 },
   });
 
@@ -39,19 +53,38 @@ export async function createRateCountStore(db: Database, now: () => Date = () =>
     return counted?.count ?? 1;
   }
 
+  async function count(window: RateWindow): Promise<number> {
+    const present = windowOf(window);
+    try {
+      return await add(present);
+    } catch (error) {
+      // Two processes began the window at the same moment: it exists now.
+      if (!(error instanceof DuplicateKeyError)) {
+        throw error;
+      }
+      return add(present);
+    }
+  }
+
   return {
     /** Counts one more, and returns how many there are with it. */
-    async count(window: RateWindow): Promise<number> {
-      const present = windowOf(window);
-      try {
-        return await add(present);
-      } catch (error) {
-        // Two processes began the window at the same moment: it exists now.
-        if (!(error instanceof DuplicateKeyError)) {
-          throw error;
-        }
-        return add(present);
+    count,
+
+    /**
+     * Counts an action that is asked about more than once, such as by the retry of an activity, and returns the number that it
+     * got at first. A process that dies in between counts it twice, never not at all.
+     */
+    async countOnce(window: RateWindow, once: string): Promise<number> {
+      const _id = createHash('sha256')
+        .update(JSON.stringify([...window.key, window.windowMs, once]))
+        .digest('hex');
+      const before = await counted.get(_id);
+      if (before) {
+        return before.number;
       }
+      const number = await count(window);
+      const endsAt = new Date(now().getTime() + window.windowMs + rememberedMs).toISOString();
+      return (await insertOrGet(counted, { _id, number, endsAt })).number;
     },
 
     /** How many there would be with one more. */

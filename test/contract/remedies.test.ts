@@ -25,6 +25,7 @@ const notConflicts: Record<string, string[]> = {
   'refusals of signals and updates that operators send to Temporal': [
     ...['CLAIM_UNKNOWN', 'INVALID_COMMAND', 'INVALID_COMPLETION', 'OPERATOR_FORBIDDEN'],
   ],
+  'codes of warnings in previews': ['POLICY_WARNING'],
   'codes of events': ['OUTSIDE_CHANGED', 'REPOSITORY_DIVERTED'],
   'terms of Temporal and of Node': [
     ...['CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],

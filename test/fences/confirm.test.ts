@@ -1,11 +1,14 @@
 import { type ConfirmDependencies, confirmDispatch } from '../../activities/agent-run/admission/confirm';
+import type { PolicyFields } from '../../contracts/governance/policy';
 import type { AgentConfig } from '../../contracts/settings/agent-config';
 import { policiesOf } from '../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../domain/admission/request';
 import { sampleRequest } from '../../domain/admission/sample-request';
 import { launchedAgent } from '../../domain/launch-options';
+import { openGovernanceStores } from '../../stores/governance/open';
 import { type ActiveRunStore, createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../stores/runs/attempt-store';
+import { createRateCountStore } from '../../stores/system/rate-count-store';
 import { anAgent } from '../support/factories/agent';
 import { anAttempt, at, taskId } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture } from './admission-fixture';
@@ -29,12 +32,19 @@ let request: AdmissionRequest;
 let record: AttemptRecord;
 
 const agent = anAgent();
+let governance: Awaited<ReturnType<typeof openGovernanceStores>>;
+const aPolicy = (form: object) =>
+  governance.policies.create('mine', {
+    ...{ name: 'Mine', description: '', enabled: true, scope: {}, precedence: 0 },
+    ...form,
+  } as PolicyFields);
 
 beforeEach(async () => {
   now = new Date(at(0));
   fixture = await admissionFixture(() => now);
   attempts = await createAttemptStore(fixture.db);
   activeRuns = await createActiveRunStore(fixture.db);
+  governance = await openGovernanceStores(fixture.db, { rates: await createRateCountStore(fixture.db) });
   outside = { location: 'active', status: 'todo', agents: [agent], repository };
 });
 afterEach(() => fixture.close());
@@ -42,6 +52,7 @@ afterEach(() => fixture.close());
 const deps = (): ConfirmDependencies =>
   ({
     admission: fixture.control,
+    rules: governance.rules,
     attempts,
     activeRuns,
     routing: { inputs: async () => ({ agents: outside.agents }) },
@@ -120,6 +131,17 @@ const drifts: [string, string, () => unknown][] = [
     'its repository was changed',
     'ADMISSION_QUEUE_DRIFT',
     () => (outside.repository = { ...repository, path: '/other' }),
+  ],
+  [
+    'a policy forbids it',
+    'POLICY_BLOCKED',
+    () => aPolicy({ type: 'block-action-type', responseAction: 'block', config: { actionTypes: ['launch'] } }),
+  ],
+  [
+    'a policy wants an approval of it',
+    'APPROVAL_REQUIRED',
+    () =>
+      aPolicy({ type: 'require-approval', responseAction: 'require-approval', config: { reason: '', approvers: [] } }),
   ],
   [
     'its tree was cancelled',

@@ -8,12 +8,14 @@ import { refusal } from '../../../domain/refusal';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { compact } from '../../../platform/json/compact';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
+import type { DecisionPoint } from '../../../stores/governance/decision-point';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { ConversationStore } from '../../../stores/runs/conversation-store';
 import { type LaunchSources, loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { parentProblem } from '../../../stores/runs/launch/launch-parent';
+import { ruleOnLaunch } from '../../../stores/runs/launch/launch-rules';
 import { traceRefusal, traceRoute } from '../../../stores/runs/launch/route-trace';
 import type { AuditStore } from '../../../stores/system/audit-store';
 import type { AgentRunInput } from '../../../workflows/agent-run/messages';
@@ -26,6 +28,7 @@ import { decideCapacity } from './decide';
 import type { AdmissionControl } from './dependencies';
 import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
 import { requestOf } from './request';
+import { ruledLaunch } from './ruled-launch';
 import { claimTask } from './run-active';
 import { watcherProblem } from './watcher';
 
@@ -34,6 +37,7 @@ export interface AdmissionDependencies
     Omit<LaunchSources, 'attempts'>,
     Pick<Stores, 'hosts' | 'attempts' | 'activeRuns' | 'recoveries' | 'worktrees' | 'events'> {
   traces: Pick<TraceStore, 'record'>;
+  rules: DecisionPoint;
   admission: AdmissionControl;
   conversations: Pick<ConversationStore, 'get'>;
   audit: Pick<AuditStore, 'record'>;
@@ -101,6 +105,14 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       const blocked = await watcherProblem(deps.admission, request);
       if (blocked) {
         return { ...admitted, launch: await refuse(record, blocked, decidedAt) };
+      }
+      const { refused } = await ruleOnLaunch(deps, await ruledLaunch(deps, record, request), {
+        counting: { once: record._id },
+        once: record._id,
+        use: record.rootAttemptId,
+      });
+      if (refused) {
+        return { ...admitted, launch: await refuse(record, refused, decidedAt) };
       }
       const decided = await decideCapacity(deps.admission, request);
       switch (decided.decision) {

@@ -7,19 +7,23 @@ import { launchedAgent } from '../../../domain/launch-options';
 import { refusal } from '../../../domain/refusal';
 import { digestOf } from '../../../platform/json/digest';
 import type { Board } from '../../../stores/board-files/board';
+import type { DecisionPoint } from '../../../stores/governance/decision-point';
 import type { ActiveRunStore } from '../../../stores/runs/admission/active-run-store';
 import type { TreeRecord } from '../../../stores/runs/admission/tree-store';
 import { budgetsOfTree } from '../../../stores/runs/admission/tree-telemetry';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import { ruleOnLaunch } from '../../../stores/runs/launch/launch-rules';
 import type { RepositoryStore } from '../../../stores/settings/repository-store';
 import type { RoutingStore } from '../../../stores/settings/routing-store';
 import { isSetMeanwhile } from '../completion/task';
 import { type AdmissionControl, policiesFor } from './dependencies';
+import { ruledLaunch } from './ruled-launch';
 import { budgetMessage, pauseTree, traceBudget } from './tree-gate';
 import { watcherProblem } from './watcher';
 
 export interface ConfirmDependencies {
   admission: AdmissionControl;
+  rules: DecisionPoint;
   attempts: Pick<AttemptStore, 'get'>;
   activeRuns: Pick<ActiveRunStore, 'holder'>;
   routing: Pick<RoutingStore, 'inputs'>;
@@ -116,7 +120,25 @@ async function driftOf(
       return drifted('repository', `The repository ${record.repository.name} was changed while the launch waited.`);
     }
   }
-  return (await watcherProblem(deps.admission, request)) ?? lineageDrift(deps, admission, request);
+  return (
+    (await watcherProblem(deps.admission, request)) ??
+    (await lineageDrift(deps, admission, request)) ??
+    rulesProblem(deps, record, request)
+  );
+}
+
+/** Why the rules refuse the launch now. It was counted when it was admitted, and its approval is the one of then. */
+async function rulesProblem(
+  deps: ConfirmDependencies,
+  record: AttemptRecord,
+  request: AdmissionRequest,
+): Promise<Refusal | undefined> {
+  const { refused } = await ruleOnLaunch(deps, await ruledLaunch(deps, record, request), {
+    counting: 'counted',
+    once: `${record._id}\ndispatch`,
+    use: record.rootAttemptId,
+  });
+  return refused;
 }
 
 async function lineageDrift(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  type PermissionApproval,
   permissionApproval,
   permissionApprovalCreate,
   permissionApprovalId,
@@ -7,7 +8,8 @@ import {
   permissionReview,
   permissionReviewed,
 } from '../../../contracts/governance/agent-permission';
-import { assertFound, conflict } from '../../../platform/errors/app-error';
+import { AppError, assertFound, conflict } from '../../../platform/errors/app-error';
+import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { operationTime } from '../../../platform/operations/operation';
 import type { ApiContext } from '../../context';
@@ -76,6 +78,7 @@ export function permissionApprovalRoutes(
       audit: ({ params, body }) => ({ action: 'agent-permission.review', resource: params.id, details: body }),
     },
     async ({ params: { id }, body: { decision, note }, auth }) => {
+      assertApprover(await permissionApprovals.get(id), auth);
       const reviewed = await permissionApprovals.review(id, {
         status: decision,
         reviewedBy: auth.actor,
@@ -104,4 +107,17 @@ export function permissionApprovalRoutes(
       return { ...reviewed, traceId };
     },
   );
+}
+
+/** @throws AppError 403 when the policies that require the approval name others as approvers */
+function assertApprover(approval: PermissionApproval | undefined, { tokenName, actor }: AuthContext): void {
+  const { approvers, policies } = approval ?? {};
+  if (!approvers || approvers.includes(tokenName) || approvers.includes(actor)) {
+    return;
+  }
+  throw new AppError('FORBIDDEN', {
+    status: 403,
+    message: `Only ${approvers.join(', ') || 'no one'} may review it, by the policies ${policies?.join(', ')}.`,
+    details: { approvers, policies },
+  });
 }

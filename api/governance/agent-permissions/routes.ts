@@ -11,6 +11,7 @@ import {
   permissionResponse,
 } from '../../../contracts/governance/agent-permission';
 import { listPage } from '../../../contracts/query';
+import { decidePermission } from '../../../domain/governance/agent-permission';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
@@ -20,7 +21,6 @@ import { capabilitiesOf } from '../../../stores/governance/agent-permission-stor
 import { StaleRevisionError } from '../../../stores/port/errors';
 import type { ApiContext } from '../../context';
 import { assertRevision, statedRevision, withRevision } from '../../revisions';
-import { decidePermission } from './decide';
 
 const tag = 'agent-permissions';
 const resource = 'agent permission';
@@ -42,8 +42,9 @@ export function agentPermissionRoutes(
   {
     agentPermissions,
     permissionApprovals,
+    routing,
     traces,
-  }: Pick<ApiContext, 'agentPermissions' | 'permissionApprovals' | 'traces'>,
+  }: Pick<ApiContext, 'agentPermissions' | 'permissionApprovals' | 'routing' | 'traces'>,
 ): void {
   /** Sets fields of one agent's, if it is at the revision the caller states. */
   async function change(
@@ -56,6 +57,12 @@ export function agentPermissionRoutes(
       assertRevision(resource, { id, revision: current.revision }, { expectedRevision: expected, shown: current });
       return fields;
     });
+  }
+
+  /** Whether the configuration of the agent lets it launch children. */
+  async function mayLaunchChildren(agentId: string): Promise<boolean> {
+    const { agents } = await routing.inputs();
+    return agents.find(({ type }) => type === agentId)?.launchesChildren === true;
   }
 
   routes.add(
@@ -164,7 +171,10 @@ export function agentPermissionRoutes(
         assertFound(approval, 'approval', approvalId);
       }
       const permission = await agentPermissions.get(agentId);
-      const { allowed, requiresApproval, rule, reason } = decidePermission(permission, action, approval);
+      const { allowed, requiresApproval, rule, reason } = decidePermission(permission, action, {
+        ...compact({ approval }),
+        launchesChildren: await mayLaunchChildren(agentId),
+      });
       const outcome = allowed ? 'allowed' : requiresApproval ? 'approval-required' : 'blocked';
       const traceId = await traces.record({
         kind: 'agent-permission',

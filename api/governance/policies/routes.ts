@@ -11,15 +11,14 @@ import {
   type PolicyWrite,
   policyWrite,
 } from '../../../contracts/governance/policy';
+import { isAboutAgent, isAboutProject } from '../../../domain/governance/policy-scope';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
 import type { Recorded } from '../../../stores/port/configured-records';
-import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
 import { newItemId } from '../../tasks/tasks/items';
 import { plainField } from '../../tasks/tasks/plain-text';
-import { isAboutAgent, isAboutProject } from './applies';
-import { createPolicyEvaluator } from './evaluate';
+import { evaluateQuestion, type PolicyEvaluationContext } from './evaluate';
 
 const present = (record: PolicyFields & Recorded): Policy => record;
 
@@ -30,11 +29,7 @@ function storedFields(body: PolicyWrite): PolicyFields {
 }
 
 /** The policies for actions of agents (specification 2, Policies and governance). */
-export function policyRoutes(
-  routes: Routes,
-  context: Pick<ApiContext, 'policies' | 'rates' | 'agentPermissions' | 'traces'>,
-): void {
-  const evaluate = createPolicyEvaluator(context);
+export function policyRoutes(routes: Routes, context: PolicyEvaluationContext): void {
   const policies = recordRoutes(routes, {
     records: context.policies,
     resource: 'policy',
@@ -106,6 +101,6 @@ export function policyRoutes(
       body: policyQuestion,
       response: policyResponse,
     },
-    ({ body }) => evaluate(body),
+    ({ body }) => evaluateQuestion(context, body),
   );
 }

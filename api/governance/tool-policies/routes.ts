@@ -9,12 +9,12 @@ import {
   toolQuestion,
   toolResponse,
 } from '../../../contracts/governance/tool-policy';
+import { decideTool } from '../../../domain/governance/tool-policy';
 import { validationError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { Recorded } from '../../../stores/port/configured-records';
 import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
-import { decideTool } from './decide';
 
 const byRole = z.strictObject({ role: slug });
 

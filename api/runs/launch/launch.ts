@@ -10,8 +10,10 @@ import { type LaunchPlan, planLaunch } from '../../../domain/launch-plan';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { digestOf } from '../../../platform/json/digest';
+import type { Asking } from '../../../stores/governance/decision-point';
 import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { parentProblem } from '../../../stores/runs/launch/launch-parent';
+import { ruleOnLaunch } from '../../../stores/runs/launch/launch-rules';
 import type { LaunchClaim } from '../../../stores/runs/launch/launch-store';
 import { traceRefusal, traceRefusedRoute } from '../../../stores/runs/launch/route-trace';
 import { runTimingsOf } from '../../../workflows/agent-run/launch-options';
@@ -85,11 +87,15 @@ async function launchOnce(
   }
   // A claimed key without an outcome is a launch whose response was lost: it is resumed.
   const continuation = earlier ? undefined : await conversation?.continuation();
-  if (!earlier) {
-    await checkReadiness(context, taskId, { request, workspaceId: caller.workspaceId, launches: true });
-  }
-
   const fresh = { taskId, attemptId: newAttemptId(), requestDigest, createdAt: new Date().toISOString() };
+  const warnings = earlier
+    ? []
+    : await checkRules(context, fresh, {
+        request,
+        actor: caller.actor,
+        origin: from?.origin,
+        plan: await checkReadiness(context, taskId, { request, workspaceId: caller.workspaceId, launches: true }),
+      });
   const claim = earlier ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
   assertSameRequest(claim, requestDigest);
   const goesOn =
@@ -106,7 +112,8 @@ async function launchOnce(
     ...(from ? { origin: from.origin } : {}),
     ...(goesOn ? { conversation: goesOn } : {}),
   };
-  const outcome = (await context.runLauncher.launch(input)) ?? (await context.attempts.get(claim.attemptId))?.launch;
+  const decided = (await context.runLauncher.launch(input)) ?? (await context.attempts.get(claim.attemptId))?.launch;
+  const outcome = decided && withWarnings(decided, warnings);
   if (!outcome) {
     throw conflict('This launch was refused. Launch again with a new idempotency key.', { attemptId: claim.attemptId });
   }
@@ -162,20 +169,26 @@ async function saveConversation(
 export async function previewRun(
   context: WorkflowContext,
   taskId: string,
-  { body, workspaceId }: { body: LaunchRequest; workspaceId: string },
+  { body, workspaceId, actor }: { body: LaunchRequest; workspaceId: string; actor: string },
 ): Promise<LaunchPreview> {
   const { idempotencyKey: _key, ...request } = body;
-  const { snapshot, repository, git } = await checkReadiness(context, taskId, {
-    request,
-    workspaceId,
-    launches: false,
-  });
+  const plan = await checkReadiness(context, taskId, { request, workspaceId, launches: false });
+  const { snapshot, repository, git } = plan;
   const hostId = repository ? (repository.hostId ?? (await hostFor(context, taskId))) : null;
+  const warnings = await checkRules(
+    context,
+    { taskId, attemptId: newAttemptId() },
+    { request, actor, origin: undefined, plan, asking: { preview: true } },
+  );
   const preview = await context.runLauncher.preview({ snapshot, repository, git, hostId });
   if ('status' in preview) {
     throw refusalError(preview);
   }
-  return { ...preview, ...(await driftFromParent(context, request, preview)) };
+  return {
+    ...preview,
+    ...(await driftFromParent(context, request, preview)),
+    ...(warnings.length > 0 ? { warnings: [...(preview.warnings ?? []), ...warnings.map(ruleWarning)] } : {}),
+  };
 }
 
 async function driftFromParent(
@@ -214,6 +227,59 @@ async function checkReadiness(
       : traceRefusedRoute(context.traces, inputs, { refused: plan.refused })),
   );
 }
+
+/**
+ * Asks the rules about a launch before anything of it is recorded; admission asks again, by the stores alone.
+ *
+ * @returns what they warn of
+ * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
+ */
+async function checkRules(
+  context: WorkflowContext,
+  { taskId, attemptId }: { taskId: string; attemptId: string },
+  {
+    request,
+    actor,
+    origin,
+    plan: { snapshot },
+    asking,
+  }: {
+    request: LaunchRequest;
+    actor: string;
+    origin: LaunchOrigin | undefined;
+    plan: LaunchPlan;
+    asking?: Asking;
+  },
+): Promise<string[]> {
+  const parent =
+    request.parentAttemptId === undefined ? undefined : await context.attempts.get(request.parentAttemptId);
+  const source = origin?.source ?? (parent && parent.taskId !== taskId ? 'child-agent' : 'direct');
+  const { refused, warnings } = await ruleOnLaunch(
+    context,
+    {
+      attemptId,
+      taskId,
+      project: (await context.board.get(taskId))?.task.project,
+      agent: snapshot.agent.type,
+      phase: snapshot.phase,
+      request: snapshot.request,
+      source,
+      parentAttemptId: request.parentAttemptId,
+      actor,
+    },
+    asking ?? { counting: { once: attemptId }, once: attemptId },
+  );
+  if (refused) {
+    throw refusalError(refused);
+  }
+  return warnings;
+}
+
+const ruleWarning = (message: string) => ({ code: 'POLICY_WARNING', message });
+
+/** An accepted launch, with what the rules warn of. */
+const withWarnings = (outcome: LaunchOutcome, warnings: string[]): LaunchOutcome =>
+  isRefusal(outcome) || warnings.length === 0 ? outcome : { ...outcome, warnings };
 
 /** Where a start would run: on the host that has the task's worktree, else on any that is live. */
 async function hostFor({ worktrees, hosts }: WorkflowContext, taskId: string): Promise<string | null> {

@@ -24,7 +24,8 @@ export function launchRoutes(routes: Routes, context: WorkflowContext): void {
       response: launchPreview,
       errors: [404, 409, 503],
     },
-    ({ params, body, auth }) => previewRun(context, params.taskId, { body, workspaceId: auth.workspaceId }),
+    ({ params, body, auth }) =>
+      previewRun(context, params.taskId, { body, workspaceId: auth.workspaceId, actor: auth.actor }),
   );
 
   routes.add(

@@ -40,6 +40,9 @@ export const workflowStepLaunch = launchRequest
   .meta({ id: 'WorkflowStepLaunch' });
 export type WorkflowStepLaunch = z.infer<typeof workflowStepLaunch>;
 
+/** What rules warn of in a launch that they let through. */
+export const ruleWarnings = z.array(z.string()).optional();
+
 const started = z.object({
   taskId,
   attemptId,
@@ -51,6 +54,7 @@ const started = z.object({
   runLaunchManifestDigest: z.string(),
   /** Only for a remote agent, and only in the response to its launch. */
   callback: issuedCallback.optional(),
+  warnings: ruleWarnings,
   replayed,
 });
 
@@ -64,6 +68,7 @@ const queued = z.object({
   retryAfterMs: z.number().int(),
   limitingScopes: z.array(z.object({ scope: z.string(), scopeId: z.string() })),
   callback: issuedCallback.optional(),
+  warnings: ruleWarnings,
   replayed,
 });
 

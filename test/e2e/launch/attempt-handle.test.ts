@@ -70,6 +70,23 @@ describe('the handle of an attempt', () => {
     expect(history).not.toContain(copied.handle);
   });
 
+  it('launches no child that a policy or the permissions of its agent forbid', async () => {
+    const path = '/api/agents/permissions/handle-bearer';
+    await admin.ok('PUT', `${path}/level`, { level: 'specialist' });
+    expect(await launch(copied.handle)).toMatchObject({
+      status: 403,
+      body: { code: 'POLICY_BLOCKED', details: { source: 'agent-permission', rule: 'capability' } },
+    });
+    await admin.ok('PUT', `${path}/level`, { level: 'intern' });
+    expect(await launch(copied.handle)).toMatchObject({ status: 409, body: { code: 'APPROVAL_REQUIRED' } });
+    await admin.ok('PUT', `${path}/level`, { level: 'lead' });
+    const rules = [{ action: 'delegate', effect: 'deny' }];
+    const policy = { name: 'No children', scope: { agents: ['handle-bearer'] }, rules };
+    const { id } = await admin.ok('POST', '/api/policies', policy);
+    expect(await launch(copied.handle)).toMatchObject({ status: 403, body: { details: { policy: id } } });
+    await admin.ok('DELETE', `/api/policies/${id}`);
+  });
+
   it('launches children of the attempt, and follows and stops its descendants', async () => {
     const { status, body: child } = await launch(copied.handle);
     expect(status).toBe(201);

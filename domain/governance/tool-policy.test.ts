@@ -1,4 +1,4 @@
-import { decideTool } from './decide';
+import { decideTool } from './tool-policy';
 
 describe('tool policy decision', () => {
   it.each([

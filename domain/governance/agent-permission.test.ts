@@ -1,6 +1,6 @@
-import type { AgentLevel, AgentPermission, PermissionApproval } from '../../../contracts/governance/agent-permission';
-import { capabilitiesOf } from '../../../stores/governance/agent-permission-store';
-import { decidePermission } from './decide';
+import type { AgentLevel, AgentPermission, PermissionApproval } from '../../contracts/governance/agent-permission';
+import { capabilitiesOf } from '../../stores/governance/agent-permission-store';
+import { decidePermission } from './agent-permission';
 
 const agent = (level: AgentLevel, fields: Partial<AgentPermission> = {}): AgentPermission => ({
   agentId: 'bee',
@@ -58,12 +58,14 @@ describe('agent permission decision', () => {
     ['of another action', { action: 'approve' }, false],
     ['of another agent', { agentId: 'wasp' }, false],
   ])('with an approval %s', (_case, fields, allowed) => {
-    expect(decidePermission(agent('intern'), 'delegate', { ...approval, ...fields }).allowed).toBe(allowed);
+    expect(decidePermission(agent('intern'), 'delegate', { approval: { ...approval, ...fields } }).allowed).toBe(
+      allowed,
+    );
   });
 
   it('is never allowed by an approval when it is restricted', () => {
     const restricted = agent('intern', { restrictions: ['delegate'] });
-    expect(decidePermission(restricted, 'delegate', approval)).toMatchObject({
+    expect(decidePermission(restricted, 'delegate', { approval })).toMatchObject({
       allowed: false,
       requiresApproval: false,
     });

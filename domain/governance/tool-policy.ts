@@ -1,6 +1,6 @@
-import type { ToolPolicy } from '../../../contracts/governance/tool-policy';
-import type { EvaluatedRule } from '../../../contracts/governance/trace';
-import { matchesName } from '../matches-name';
+import type { ToolPolicy } from '../../contracts/governance/tool-policy';
+import type { EvaluatedRule } from '../../contracts/governance/trace';
+import { matchesName } from './matches-name';
 
 export interface ToolDecision {
   allowed: boolean;

@@ -1,5 +1,5 @@
-import { type PolicyOf, policyQuestion } from '../../../contracts/governance/policy';
-import { findingsOf, type PureType } from './conditions';
+import { type PolicyOf, policyQuestion } from '../../contracts/governance/policy';
+import { findingsOf, type PureType } from './policy-conditions';
 
 const common = { name: 'P', description: '', enabled: true, scope: {}, precedence: 0 };
 const ask = (policy: object, question: object) =>

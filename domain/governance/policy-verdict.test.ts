@@ -1,5 +1,5 @@
-import type { PolicyDecision, PolicyMatch } from '../../../contracts/governance/policy';
-import { verdictOf } from './verdict';
+import type { PolicyDecision, PolicyMatch } from '../../contracts/governance/policy';
+import { verdictOf } from './policy-verdict';
 
 const match = (decision: PolicyDecision, policyId: string): PolicyMatch => ({
   policyId,

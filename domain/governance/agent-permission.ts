@@ -1,11 +1,11 @@
-import type { AgentPermission, PermissionApproval } from '../../../contracts/governance/agent-permission';
-import { matchesName } from '../matches-name';
+import type { AgentPermission, PermissionApproval } from '../../contracts/governance/agent-permission';
+import { matchesName } from './matches-name';
 
 export interface PermissionDecision {
   allowed: boolean;
   requiresApproval: boolean;
   /** Which rule decided. */
-  rule: 'restriction' | 'capability' | 'review' | 'approval' | 'level';
+  rule: 'restriction' | 'capability' | 'review' | 'approval' | 'configuration' | 'level';
   reason: string;
 }
 
@@ -28,12 +28,13 @@ const normalized = (action: string): string => action.replaceAll('_', '-').toLow
  * 2. An approval of exactly this action of this agent allows it.
  * 3. Creating tasks, delegating and approving need the capability; an intern completes no task. An intern may request an
  * approval of what it lacks, others have their permissions changed.
+ * An agent without permissions of its own may delegate when its configuration lets it launch children.
  * 4. Everything else is allowed.
  */
 export function decidePermission(
-  { agentId, level, restrictions, ...permission }: AgentPermission,
+  { agentId, level, restrictions, revision, ...permission }: AgentPermission,
   action: string,
-  approval?: PermissionApproval,
+  { approval, launchesChildren = false }: { approval?: PermissionApproval; launchesChildren?: boolean } = {},
 ): PermissionDecision {
   // However it is written: a restriction is not evaded by an underscore.
   const restriction = restrictions.find((pattern) => matchesName(normalized(pattern), normalized(action)));
@@ -43,6 +44,10 @@ export function decidePermission(
   }
   if (approval?.status === 'approved' && approval.agentId === agentId && approval.action === action) {
     return { allowed: true, requiresApproval: false, rule: 'approval', reason: `${approval.id} allows ${action}.` };
+  }
+  if (launchesChildren && revision === 0 && normalized(action) === 'delegate') {
+    const reason = `${agentId} has no permissions of its own, and its configuration lets it launch children.`;
+    return { allowed: true, requiresApproval: false, rule: 'configuration', reason };
   }
   const requiresApproval = level === 'intern';
   const capability = capabilityFor.get(normalized(action));

@@ -1,13 +1,14 @@
-import type { AgentLevel } from '../../../contracts/governance/agent-permission';
-import type { PolicyScope } from '../../../contracts/governance/policy';
-import { matchesName } from '../matches-name';
+import type { AgentLevel } from '../../contracts/governance/agent-permission';
+import type { PolicyScope } from '../../contracts/governance/policy';
+import { matchesName } from './matches-name';
 
 /** The subject of a question; an absent field fits no scope that is limited by it. */
 export interface Subject {
   agent?: string | undefined;
   level?: AgentLevel | undefined;
   project?: string | undefined;
-  actionType?: string | undefined;
+  /** Every name of the action. */
+  actions?: readonly string[];
 }
 
 const fits = (names: readonly string[] | undefined, name: string | undefined): boolean =>
@@ -21,11 +22,10 @@ export const isAboutProject = ({ projects }: PolicyScope, { project }: Subject):
 /** Whether a policy with this scope is about the subject. */
 export function applies(scope: PolicyScope, subject: Subject): boolean {
   const { actionTypes = [] } = scope;
-  const { actionType } = subject;
+  const { actions = [] } = subject;
   return (
     isAboutAgent(scope, subject) &&
     isAboutProject(scope, subject) &&
-    (actionTypes.length === 0 ||
-      (actionType !== undefined && actionTypes.some((pattern) => matchesName(pattern, actionType))))
+    (actionTypes.length === 0 || actions.some((action) => actionTypes.some((pattern) => matchesName(pattern, action))))
   );
 }

@@ -1,5 +1,5 @@
-import type { PolicyDecision, PolicyFields, PolicyOf, PolicyQuestion } from '../../../contracts/governance/policy';
-import { matchesName } from '../matches-name';
+import type { PolicyDecision, PolicyFields, PolicyOf, PolicyQuestion } from '../../contracts/governance/policy';
+import { matchesName } from './matches-name';
 
 /** A condition that applies, and its verdict on the action. */
 export interface Finding {
@@ -8,6 +8,15 @@ export interface Finding {
   /** Which of the policy's rules, from 0. */
   rule?: number;
 }
+
+/** A question, and the other names of the same action: what is said about any of them is about it. */
+export type ActionQuestion = PolicyQuestion & { also?: readonly string[] };
+
+/** Every name of an action, the one that it is reported and counted under first. */
+export const namesOf = ({ actionType, also = [] }: Pick<ActionQuestion, 'actionType' | 'also'>): string[] => [
+  actionType,
+  ...also,
+];
 
 /** The types whose condition follows from the question alone. */
 export type PureType = Exclude<PolicyFields['type'], 'rate-limit'>;
@@ -24,14 +33,15 @@ const inWords = { gte: 'at least', gt: 'above', lte: 'at most', lt: 'below' };
 const effects = { deny: 'block', 'require-approval': 'require-approval', warn: 'warn', allow: 'allow' } as const;
 
 /** The tool of an action: an action that states none is taken for one. */
-const toolOf = ({ metadata, actionType }: PolicyQuestion): string =>
-  typeof metadata?.['tool'] === 'string' ? metadata['tool'] : actionType;
+const toolsOf = (question: ActionQuestion): string[] =>
+  typeof question.metadata?.['tool'] === 'string' ? [question.metadata['tool']] : namesOf(question);
 
-type Condition<T extends PureType> = (policy: PolicyOf<T>, question: PolicyQuestion) => Finding[];
+type Condition<T extends PureType> = (policy: PolicyOf<T>, question: ActionQuestion) => Finding[];
 
 const rules: Condition<'rules'> = (policy, question) =>
   policy.rules.flatMap(({ tool, action, effect }, rule) =>
-    matchesName(tool, toolOf(question)) && matchesName(action, question.actionType)
+    toolsOf(question).some((name) => matchesName(tool, name)) &&
+    namesOf(question).some((name) => matchesName(action, name))
       ? [{ decision: effects[effect], rule, reason: `${effect}: tool ${tool}, action ${action}` }]
       : [],
   );
@@ -48,13 +58,14 @@ const requireApproval: Condition<'require-approval'> = ({ responseAction, config
   return [{ decision: responseAction, reason: `${reason || 'An approval is required.'}${by}` }];
 };
 
-const blockActionType: Condition<'block-action-type'> = ({ responseAction, config }, { actionType }) => {
-  const pattern = config.actionTypes.find((each) => matchesName(each, actionType));
-  return pattern === undefined ? [] : [{ decision: responseAction, reason: `${actionType} is among ${pattern}.` }];
+const blockActionType: Condition<'block-action-type'> = ({ responseAction, config }, question) => {
+  const name = namesOf(question).find((each) => config.actionTypes.some((pattern) => matchesName(pattern, each)));
+  const pattern = config.actionTypes.find((each) => name !== undefined && matchesName(each, name));
+  return pattern === undefined ? [] : [{ decision: responseAction, reason: `${name} is among ${pattern}.` }];
 };
 
 /** What a policy finds in an action that it is about, from the question alone. */
-export function findingsOf(policy: PolicyOf<PureType>, question: PolicyQuestion): Finding[] {
+export function findingsOf(policy: PolicyOf<PureType>, question: ActionQuestion): Finding[] {
   switch (policy.type) {
     case 'rules':
       return rules(policy, question);

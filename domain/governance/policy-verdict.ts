@@ -1,4 +1,4 @@
-import { type PolicyDecision, policyDecision, type PolicyMatch } from '../../../contracts/governance/policy';
+import { type PolicyDecision, policyDecision, type PolicyMatch } from '../../contracts/governance/policy';
 
 const strictness = (decision: PolicyDecision): number => policyDecision.options.indexOf(decision);
 

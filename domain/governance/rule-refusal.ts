@@ -1,0 +1,36 @@
+import type { Refusal } from '../../contracts/refusal';
+import { refusal } from '../refusal';
+import type { RuleReason } from './action';
+
+interface Refused {
+  decision: string;
+  reasons: readonly RuleReason[];
+  traceId?: string;
+  approval?: { id: string; status: string };
+}
+
+/** Why an action that the rules block, or that waits for an approval, is not done; nothing for one that may be. */
+export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): Refusal | undefined {
+  const [first] = reasons;
+  if (!first || (decision !== 'block' && decision !== 'require-approval')) {
+    return undefined;
+  }
+  const { source, id, rule, reason, remedy } = first;
+  const code = decision === 'block' ? 'POLICY_BLOCKED' : 'APPROVAL_REQUIRED';
+  return refusal(code, `${reason} ${remedy}`, {
+    code,
+    source,
+    ...(source === 'policy' ? { policy: id } : source === 'tool-policy' ? { role: id } : { agent: id }),
+    ...(rule === undefined ? {} : { rule }),
+    reason,
+    remedy,
+    reasons,
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(approval
+      ? { approval: { ...pick(approval), review: `POST /api/agents/permissions/approvals/${approval.id}` } }
+      : {}),
+    retryable: decision === 'require-approval',
+  });
+}
+
+const pick = ({ id, status }: { id: string; status: string }) => ({ id, status });

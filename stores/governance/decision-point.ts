@@ -1,0 +1,173 @@
+import type { AgentPermission, PermissionApproval } from '../../contracts/governance/agent-permission';
+import type { PolicyDecision, PolicyMatch } from '../../contracts/governance/policy';
+import type { EvaluatedRule, TraceInput } from '../../contracts/governance/trace';
+import { type AskedAction, combineReasons, riskScoreOf, type RuleReason } from '../../domain/governance/action';
+import { decidePermission } from '../../domain/governance/agent-permission';
+import { namesOf } from '../../domain/governance/policy-conditions';
+import { compact } from '../../platform/json/compact';
+import { createRedactor } from '../../platform/log/redact';
+import { redactJson } from '../../platform/log/redact-json';
+import { createActionApprovals } from './action-approvals';
+import type { AgentPermissionStore } from './agent-permission-store';
+import type { PermissionApprovalStore } from './permission-approval-store';
+import { type Counting, evaluatePolicies, type EvaluationSources, outcomes } from './policy-evaluation';
+import type { TraceStore } from './trace-store';
+
+export interface DecisionPointSources extends EvaluationSources {
+  agentPermissions: Pick<AgentPermissionStore, 'get'>;
+  permissionApprovals: PermissionApprovalStore;
+  traces: Pick<TraceStore, 'record'>;
+}
+
+/** How an action is asked about. */
+export interface Asking {
+  /** `each` when absent. */
+  counting?: Counting;
+  /** Names the one thing that an approval is used for; without it approvals are looked at and none is used. */
+  use?: string;
+  /** Nothing is done after this: no approval is requested. */
+  preview?: boolean;
+  /** Names the decision, so that deciding again is one trace. */
+  once?: string;
+}
+
+/** What all rules together say about an action. */
+export interface RuleDecision {
+  decision: PolicyDecision;
+  /** The strictest first. */
+  reasons: RuleReason[];
+  warnings: string[];
+  /** What has to be decided, or was. */
+  approval?: PermissionApproval;
+  /** Of the trace; none where no rule is about the action. */
+  traceId?: string;
+}
+
+const redact = createRedactor();
+const bounds = { bytes: 16_384, depth: 8, items: 100 };
+
+/**
+ * The one place that combines the rules: policies, permissions of agents and their approvals. Every action that a rule can speak
+ * of asks here before it is done (docs/use/governance/decision-point.md), and the strictest rule decides.
+ */
+export function createDecisionPoint(sources: DecisionPointSources, now: () => Date = () => new Date()) {
+  const { policies, agentPermissions, permissionApprovals, traces } = sources;
+  const approvals = createActionApprovals({ policies, permissionApprovals }, now);
+
+  return {
+    /** Asks whether an action may be done now. Writes a trace where any rule is about it. */
+    async decide(asked: AskedAction, asking: Asking = {}): Promise<RuleDecision> {
+      const permission = asked.agent === undefined ? undefined : await agentPermissions.get(asked.agent);
+      const question = {
+        actionType: asked.action,
+        riskScore: asked.riskScore ?? riskScoreOf(asked.action, asked),
+        preview: asking.preview === true,
+        ...compact({ agent: asked.agent, project: asked.project, also: asked.also }),
+        metadata: compact({ tool: asked.tool, taskId: asked.taskId }),
+      };
+      const counting = asking.counting ?? (asking.preview ? 'preview' : 'each');
+      const level = permission?.level;
+      const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
+      const byPermission = permission && !asked.onBehalf && (await permissionReason(asked, permission, asking));
+      const reasons = [...evaluated.matches.map(policyReason), ...(byPermission ? [byPermission] : [])];
+      const combined = combineReasons(reasons);
+      const decided =
+        combined.decision === 'require-approval' ? await approvals.settle(asked, combined, asking) : combined;
+      const evaluatedRules = [...evaluated.evaluatedRules, ...(byPermission ? [permissionRule(byPermission)] : [])];
+      const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
+      const isAbout = evaluatedRules.length > 0;
+      const traceId = isAbout ? await traces.record(traceOf(asked, { decided, evaluatedRules, asking })) : undefined;
+      return { ...decided, warnings, ...compact({ traceId }) };
+    },
+  };
+
+  /** What the permissions of the acting agent say: nothing while they let it. */
+  async function permissionReason(
+    { action, also, agent = '', taskId, launchesChildren = false }: AskedAction,
+    permission: AgentPermission,
+    { use }: Asking,
+  ): Promise<RuleReason | undefined> {
+    for (const name of namesOf({ actionType: action, ...compact({ also }) })) {
+      const decided = decidePermission(permission, name, { launchesChildren });
+      if (decided.allowed) {
+        continue;
+      }
+      const { requiresApproval, rule, reason } = decided;
+      const at = now();
+      const given =
+        requiresApproval &&
+        (await permissionApprovals.useOf(
+          { agentId: agent, action: name, ...compact({ taskId }) },
+          { at, ...compact({ use }) },
+        ));
+      if (!given) {
+        const remedy =
+          rule === 'restriction'
+            ? `An administrator removes the restriction with PATCH /api/agents/permissions/${agent}.`
+            : `An administrator gives the permission with PATCH /api/agents/permissions/${agent}.`;
+        return {
+          source: 'agent-permission',
+          id: agent,
+          rule,
+          decision: requiresApproval ? 'require-approval' : 'block',
+          reason,
+          remedy,
+        };
+      }
+    }
+    return undefined;
+  }
+}
+
+export type DecisionPoint = ReturnType<typeof createDecisionPoint>;
+
+const policyReason = ({ policyId: id, name, rule, decision, reason }: PolicyMatch): RuleReason => ({
+  source: 'policy',
+  id,
+  ...compact({ rule }),
+  decision,
+  reason: `${name}: ${reason}`,
+  remedy: `An administrator changes or turns off the policy with PUT /api/policies/${id}.`,
+});
+
+const permissionRule = ({ id, rule, decision, reason }: RuleReason): EvaluatedRule => ({
+  id,
+  label: String(rule),
+  type: 'agent-permission',
+  status: 'matched',
+  outcome: outcomes[decision],
+  message: reason,
+});
+
+function traceOf(
+  asked: AskedAction,
+  {
+    decided: { decision, reasons, approval },
+    evaluatedRules,
+    asking: { once },
+  }: {
+    decided: Pick<RuleDecision, 'decision' | 'reasons' | 'approval'>;
+    evaluatedRules: EvaluatedRule[];
+    asking: Asking;
+  },
+): TraceInput {
+  const { action, actor, agent, taskId, facts = {} } = asked;
+  const [first] = reasons;
+  return {
+    kind: first?.source ?? 'policy',
+    outcome: outcomes[decision],
+    title: `${action}: ${decision}`,
+    summary: first?.reason ?? `${evaluatedRules.length} rules are about the action, and none forbids it.`,
+    ...(decision === 'allow' || decision === 'warn' ? {} : compact({ remediation: first?.remedy })),
+    subject: { actionType: action, ...compact({ agentId: agent, taskId }) },
+    evaluatedRules,
+    steps: approval ? [{ label: approval.id, status: 'info', message: `The approval is ${approval.status}.` }] : [],
+    raw: {
+      actor,
+      ...compact({ also: asked.also, tool: asked.tool, project: asked.project }),
+      facts: redactJson(facts, redact, bounds).value,
+      reasons,
+    },
+    ...(once === undefined ? {} : { dedupeKey: `${once}\n${action}\n${decision}` }),
+  };
+}
