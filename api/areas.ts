@@ -20,6 +20,7 @@ import { toolPolicyRoutes } from './governance/tool-policies/routes';
 import { governanceRoutes } from './governance/traces/routes';
 import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
 import { githubRoutes } from './integrations/github/routes';
+import { issueSyncRoutes } from './integrations/issue-sync/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
 import { docFreshnessRoutes } from './knowledge/documents/routes';
 import { errorRoutes } from './knowledge/errors/routes';
@@ -106,6 +107,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: worktreeRoutes },
   { routes: hookRoutes, start: watchTransitions },
   { routes: githubRoutes },
+  { routes: issueSyncRoutes },
   { routes: retentionRoutes },
   { routes: lineCommentSendRoutes },
   { routes: reviewRoutes },

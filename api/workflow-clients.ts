@@ -7,6 +7,7 @@ import { createHostClient } from '../workflows/clients/host-client';
 import { createTransitionStart } from '../workflows/deliver-hooks/client';
 import { usualHookTimings } from '../workflows/deliver-hooks/messages';
 import { createForgeCheck } from '../workflows/forge-check/client';
+import { createIssueSyncLauncher } from '../workflows/issue-sync/client';
 import { createPullRequestLauncher } from '../workflows/pull-request/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
 import { createRetentionPreview } from '../workflows/retention/client';
@@ -36,6 +37,7 @@ export function createWorkflowClients(context: ApiContext, client: Client) {
     approvalLauncher: createApprovalLauncher(client, proofs),
     approvalRequests: createApprovals({ approvals, attempts, feed, client, now }),
     checkForge: createForgeCheck(client, now),
+    issueSyncLauncher: createIssueSyncLauncher(client, { proofs, env, log }),
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),

@@ -2519,6 +2519,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/github/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a round of the synchronisation of issues now */
+        post: operations["syncIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/github/sync/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how issues of a repository are synchronised with tasks */
+        get: operations["getIssueSyncConfig"];
+        /** Set how issues of a repository are synchronised with tasks */
+        put: operations["putIssueSyncConfig"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/github/sync/mappings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List which issue belongs to which task, and what is wrong between them */
+        get: operations["listIssueMappings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/github/sync/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what the synchronisation of issues has done, and what is wrong with it */
+        get: operations["getIssueSyncStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/github/webhooks/{repo}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept a signed webhook of a forge, and have its issues read */
+        post: operations["receiveIssueWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/governance/traces": {
         parameters: {
             query?: never;
@@ -7507,6 +7593,89 @@ export interface components {
             secret: string;
             url: string;
         };
+        IssueMapping: {
+            conflict: {
+                /** Format: date-time */
+                at: string;
+                fields: string[];
+            } | null;
+            issueNumber: number | null;
+            /** @enum {string} */
+            origin: "issue" | "task";
+            problem: {
+                /** Format: date-time */
+                at: string;
+                code: string;
+                message: string;
+            } | null;
+            repo: string;
+            repository: string;
+            /** @enum {string} */
+            state: "creating" | "linked" | "detached";
+            syncedAt: string | null;
+            taskId: components["schemas"]["TaskId"];
+            url: string | null;
+        };
+        IssueMappingPage: {
+            mappings: components["schemas"]["IssueMapping"][];
+            nextCursor?: string;
+        };
+        IssueSyncConfig: {
+            enabled: boolean;
+            labelFilter: string | null;
+            pollIntervalMs: number;
+            repo: string | null;
+            repository: string | null;
+            revision: number;
+            syncMode: components["schemas"]["IssueSyncMode"];
+            webhookPath: string | null;
+        };
+        IssueSyncConfigPut: {
+            enabled: boolean;
+            expectedRevision?: number;
+            labelFilter?: string | null;
+            /** @default 300000 */
+            pollIntervalMs?: number;
+            repo: components["schemas"]["SyncedRepository"];
+            /** @default inbound */
+            syncMode?: components["schemas"]["IssueSyncMode"];
+        };
+        IssueSyncFailure: {
+            /** Format: date-time */
+            at: string;
+            code: string;
+            message: string;
+            retryAt: string | null;
+        };
+        /** @enum {string} */
+        IssueSyncMode: "inbound" | "outbound" | "bidirectional";
+        IssueSyncReport: {
+            errors: number;
+            exported: number;
+            imported: number;
+            /** Format: date-time */
+            lastSyncAt: string;
+            updated: number;
+        };
+        IssueSyncRequest: {
+            repo?: components["schemas"]["SyncedRepository"];
+        };
+        IssueSyncStatus: {
+            enabled: boolean;
+            errors: number;
+            failure: components["schemas"]["IssueSyncFailure"] | null;
+            lastReport: components["schemas"]["IssueSyncReport"] | null;
+            lastSyncAt: string | null;
+            mappings: number;
+            repo: string | null;
+            /** @enum {string} */
+            state: "disabled" | "pending" | "synced" | "failing" | "waiting";
+        };
+        IssueWebhookReceipt: {
+            /** @constant */
+            accepted: true;
+            duplicate: boolean;
+        };
         LaunchAnswer: {
             agent: string;
             attemptId: components["schemas"]["AttemptId"];
@@ -10762,6 +10931,7 @@ export interface components {
             expectedRevision?: number;
             title?: string;
         };
+        SyncedRepository: string;
         Task: {
             actualCost?: number;
             agent?: string;
@@ -18446,6 +18616,209 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GithubStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    syncIssues: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueSyncRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueSyncReport"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getIssueSyncConfig: {
+        parameters: {
+            query?: {
+                repo?: components["schemas"]["SyncedRepository"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueSyncConfig"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putIssueSyncConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueSyncConfigPut"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueSyncConfig"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listIssueMappings: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                repo?: components["schemas"]["SyncedRepository"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueMappingPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getIssueSyncStatus: {
+        parameters: {
+            query?: {
+                repo?: components["schemas"]["SyncedRepository"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueSyncStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    receiveIssueWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repo: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueWebhookReceipt"];
                 };
             };
             /** @description Refused */

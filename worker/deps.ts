@@ -35,6 +35,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     hosts: stores.hosts,
     worktrees: stores.worktrees,
     attempts: stores.attempts,
+    issueSyncs: stores.issueSyncs,
     scheduledLaunches: stores.scheduledLaunches,
     admission: common.admission,
     approvals: { store: stores.approvals, service: approvals },

@@ -5,6 +5,7 @@ import { removeLocksOfRemoved } from '../activities/worktree/removed-locks';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { ensureSchedules, reconcileNow } from '../workflows/clients/schedules';
+import { reconcileIssueSyncs } from '../workflows/issue-sync/reconcile-client';
 import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
 import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
 import type { WorkerDependencies } from './deps';
@@ -12,7 +13,7 @@ import { reconcileApprovals } from './reconcile-approvals';
 
 export interface ReconciliationDependencies extends Pick<
   WorkerDependencies,
-  'worktrees' | 'approvals' | 'attempts' | 'scheduledLaunches'
+  'worktrees' | 'approvals' | 'attempts' | 'issueSyncs' | 'scheduledLaunches'
 > {
   env: WorkerEnvironment;
   client: Client;
@@ -51,7 +52,7 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
 
 /** @param options.stuck also operations that stopped with an error, and approvals that are not overdue */
 function stepsOf(deps: ReconciliationDependencies, { stuck }: { stuck: boolean }): Step[] {
-  const { env, client, log, worktrees, approvals, scheduledLaunches } = deps;
+  const { env, client, log, worktrees, approvals, issueSyncs, scheduledLaunches } = deps;
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
   const locks = join(env.BOARD_DATA_DIR, 'fences');
   return [
@@ -64,6 +65,7 @@ function stepsOf(deps: ReconciliationDependencies, { stuck }: { stuck: boolean }
     ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !stuck })],
     ['schedule creation failed', () => ensureSchedules(client)],
     ['launch schedule reconciliation failed', () => reconcileLaunchSchedules(client, { scheduledLaunches, log })],
+    ['issue sync reconciliation failed', () => reconcileIssueSyncs(client, { issueSyncs, env })],
   ];
 }
 

@@ -6,6 +6,7 @@ export { attachmentCleanup } from './attachment-cleanup/workflow';
 export { cancelExecutionTree } from './cancel-execution-tree/workflow';
 export { deliverHooks } from './deliver-hooks/workflow';
 export { forgeCheck } from './forge-check/workflow';
+export { issueSync } from './issue-sync/workflow';
 export { launchPreview } from './launch-preview/workflow';
 export { outputCleanup } from './output-cleanup/workflow';
 export { pullRequest } from './pull-request/workflow';

@@ -8,6 +8,7 @@ import type { CheckedAgent } from './agent-check/messages';
 import { agentRunId, type AgentRunInput, type StopInput } from './agent-run/messages';
 import { cancelExecutionTreeId, type TreeCancelInput } from './cancel-execution-tree/messages';
 import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages';
+import { issueSyncId, type SyncNowInput } from './issue-sync/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
 import { type AcceptedReview, reviewAcceptanceId } from './review-acceptance/messages';
@@ -127,3 +128,7 @@ export const rewindMessage = ({ rewindId, attemptId }: Omit<RewindCommitInput, '
 /** The input of hooks, which receivers trust as the board's. */
 export const transitionMessage = ({ id, context }: Pick<DeliverHooksInput, 'id' | 'context'>): ProvenMessage =>
   provenMessage('task-transition', { id, context }, { subject: deliverHooksId(id), actor: byService });
+
+/** A request to synchronise the issues of a repository now. */
+export const issueSyncMessage = (input: SyncNowInput): ProvenMessage =>
+  provenMessage('sync-issues', input, { subject: issueSyncId(input.repo), actor: input.actor });

@@ -27,6 +27,17 @@ export const forgeSecret = z
     'must be env: and the name of a variable that begins with GITHUB_, GH_, GITLAB_ or FORGE_',
   );
 
+/**
+ * The same for what the API verifies webhooks with. It has these variables and no others of the workers' secrets
+ * (`isWebhookSecret`).
+ */
+const webhookSecret = z
+  .string()
+  .regex(
+    /^env:(?:GITHUB|GH|GITLAB|FORGE)_(?:[A-Z0-9_]{1,80}_)?WEBHOOK_SECRET(?:_[A-Z0-9_]{1,80})?$/,
+    'must be env: and the name of a variable such as GITHUB_WEBHOOK_SECRET: begins with GITHUB_, GH_, GITLAB_ or FORGE_ and has WEBHOOK_SECRET',
+  );
+
 /** Of GitHub: what serves its REST API, beside which its web pages and its git are found. */
 const isGithubApi = (baseUrl: string): boolean => {
   if (!URL.canParse(baseUrl)) {
@@ -46,8 +57,8 @@ export const forgeConnection = z
     baseUrl: serviceUrl.optional(),
     /** The token that workers send. */
     credential: forgeSecret,
-    /** What webhooks of the forge are signed with. */
-    webhookSecret: forgeSecret.optional(),
+    /** What webhooks of the forge are signed with; the API has it, workers do not need it. */
+    webhookSecret: webhookSecret.optional(),
   })
   .superRefine(({ kind, repository, baseUrl }, context) => {
     if (kind === 'github' && repository.split('/').length !== 2) {

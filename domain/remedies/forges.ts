@@ -31,4 +31,14 @@ export const forgeRemedies: Record<string, Remedy> = {
   PULL_REQUEST_BUSY: pull('Read what the other request comes to, and repeat yours.'),
   PULL_REQUEST_SUPERSEDED: repeat('Repeat the request: nothing of it was done.'),
   PULL_REQUEST_FAILED: repeat('Repeat the request: it continues where it ended.'),
+  ISSUE_SYNC_DISABLED: [
+    { call: 'PUT /api/github/sync/config', remedy: 'Enable the synchronisation of the issues of the repository.' },
+    { call: 'GET /api/github/sync/config', remedy: 'Read how issues are synchronised.' },
+  ],
+  ISSUE_SYNC_OUTBOUND: [
+    { call: 'PUT /api/github/sync/config', remedy: 'Set syncMode to inbound or bidirectional, or remove the webhook.' },
+  ],
+  ISSUE_SYNC_DUPLICATE: [
+    { call: 'PUT /api/github/sync/config', remedy: 'Disable the synchronisation that details.other names.' },
+  ],
 };

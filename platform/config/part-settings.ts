@@ -131,11 +131,15 @@ export type WorkerEnvironment = PartEnvironment<'worker'>;
  */
 const readsOtherVariables: ReadonlySet<PartName> = new Set(['worker', 'workflow-runs']);
 
+/** What the API verifies webhooks of forges with, under names that administrators choose (contracts/integrations/forge.ts). */
+const isWebhookSecret = (name: string): boolean =>
+  /^(?:GITHUB|GH|GITLAB|FORGE)_(?:[A-Z0-9_]+_)?WEBHOOK_SECRET(?:_[A-Z0-9_]+)?$/.test(name);
+
 /** Of an environment what a part is started with: what it needs to run at all, the settings that it reads, nothing else. */
 export function environmentOfPart(part: PartName, source: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own: ReadonlySet<string> = new Set(partSettings[part]);
   const isGiven = (name: string): boolean => {
-    if (own.has(name) || isSystemVariable(name)) {
+    if (own.has(name) || isSystemVariable(name) || (part === 'api' && isWebhookSecret(name))) {
       return true;
     }
     return readsOtherVariables.has(part) && !(name in environment.shape);

@@ -40,6 +40,7 @@ const parts: Record<string, string> = {
   'governance/permission-approval': 'agent-permissions',
   'integrations/forge': 'github',
   'integrations/pull-request': 'github',
+  'integrations/issue-mapping': 'issue-sync',
   'runs/attempt-handle': 'attempts',
   'runs/callback-secret': 'reports',
   'runs/claim': 'reports',

@@ -17,17 +17,17 @@ import { confinedAgent } from '../support/runs/phases';
 import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
-import { attachmentScenarios } from './scenarios/attachments';
 import { checkScenarios, repositoryScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
+import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
-import { retentionScenarios } from './scenarios/retention';
+import { attachmentScenarios, retentionScenarios } from './scenarios/retention';
 import { reviewScenarios } from './scenarios/reviews';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
@@ -46,6 +46,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   repositories: repositoryScenarios,
   checks: checkScenarios,
   pulls: pullRequestScenarios,
+  issues: issueSyncScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
   scheduled: scheduledLaunchScenarios,

@@ -22,6 +22,8 @@ const trust: Record<string, 'proof' | 'operator' | 'stores' | 'shown' | 'read'> 
   'workflows/agent-run: update launch': 'read',
   'workflows/agent-run: update stop': 'operator',
   'workflows/cancel-execution-tree: update closed': 'read',
+  'workflows/issue-sync: signal changed': 'stores',
+  'workflows/issue-sync: update syncNow': 'proof',
   'workflows/recovery: update cancel': 'proof',
   'workflows/run-approval: signal approvalClosed': 'stores',
   'workflows/run-approval: update decide': 'proof',

@@ -3,6 +3,7 @@ import type { DeliveryActivities } from '../../activities/agent-run/commands/act
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
+import { issueSyncId } from '../../workflows/issue-sync/messages';
 import { pullRequestId } from '../../workflows/pull-request/messages';
 import { recordedTypes } from '../../workflows/recorded-types';
 import { recoveryId } from '../../workflows/recovery/messages';
@@ -46,6 +47,7 @@ const rewind: ActivityCaller = {
 };
 const pull: ActivityCaller = { workflows: ['pullRequest'], workflowId: ({ taskId }) => pullRequestId(id(taskId)) };
 const transition: ActivityCaller = { workflows: ['deliverHooks', recordedTypes.deliverHooks] };
+const issues: ActivityCaller = { workflows: ['issueSync'], workflowId: ({ repo }) => issueSyncId(id(repo)) };
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
@@ -126,6 +128,12 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   purgeTraces: purge,
   liveHosts: purge,
   purgeSpools: purge,
+  beginIssueSync: issues,
+  pullIssues: issues,
+  pushTasks: issues,
+  endIssueSync: issues,
+  failIssueSync: issues,
+  verifyIssueSync: issues,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

@@ -8,6 +8,7 @@ import { createAttachmentActivities } from '../../activities/attachment-cleanup/
 import { createTreeActivities } from '../../activities/cancel-execution-tree/activities';
 import { createHookActivities } from '../../activities/deliver-hooks/activities';
 import { createForgeCheckActivities } from '../../activities/forge-check/activities';
+import { createIssueSyncActivities } from '../../activities/issue-sync/activities';
 import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
 import { createPullRequestActivities } from '../../activities/pull-request/activities';
 import { createReconcileActivities } from '../../activities/reconcile/activities';
@@ -113,6 +114,12 @@ export function createBoardActivities(
       pullRequests: stores.pullRequests,
       lineComments: stores.lineComments,
       forges,
+    }),
+    ...createIssueSyncActivities({
+      ...boardDependencies,
+      forges,
+      issueMappings: stores.issueMappings,
+      issueSyncs: stores.issueSyncs,
     }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({

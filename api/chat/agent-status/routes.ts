@@ -7,8 +7,9 @@ import {
 } from '../../../contracts/chat/agent-status';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
+import { withoutTags } from '../../../platform/text/without-tags';
 import type { ApiContext } from '../../context';
-import { plainField, withoutTags } from '../../tasks/tasks/plain-text';
+import { plainField } from '../../tasks/tasks/plain-text';
 import { currentAgentStatus } from './current';
 
 const tag = 'agent status';

@@ -14,8 +14,8 @@ import {
 import { assertFound, notFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
+import { withoutTags } from '../../../platform/text/without-tags';
 import type { ApiContext } from '../../context';
-import { withoutTags } from '../../tasks/tasks/plain-text';
 
 const tag = 'chat';
 const idParams = z.strictObject({ id: chatId });

@@ -17,9 +17,10 @@ import { assertFound, notFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { operationTime } from '../../../platform/operations/operation';
+import { withoutTags } from '../../../platform/text/without-tags';
 import type { ApiContext } from '../../context';
 import { newItemId } from '../../tasks/tasks/items';
-import { plainField, withoutTags } from '../../tasks/tasks/plain-text';
+import { plainField } from '../../tasks/tasks/plain-text';
 import { analyse } from './analytics';
 
 const tag = 'feedback';

@@ -1,4 +1,5 @@
-import { withoutTags, withPlainTitles } from './plain-text';
+import { withoutTags } from '../../../platform/text/without-tags';
+import { withPlainTitles } from './plain-text';
 
 describe('tags in titles', () => {
   it.each([

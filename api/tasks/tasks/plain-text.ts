@@ -1,21 +1,8 @@
 import type { Subtask, SubtaskInput } from '../../../contracts/tasks/subtask';
 import { validationError } from '../../../platform/errors/app-error';
 import { operationTime } from '../../../platform/operations/operation';
+import { withoutTags } from '../../../platform/text/without-tags';
 import { newItemId } from './items';
-
-/** A tag, a closing tag or a comment; `a < b` and `x <- y` are none. */
-const tag = /<(?:!--[^]*?-->|\/?[a-zA-Z][^<>]*>)/g;
-
-/** Removes HTML tags, also those that appear once others are removed. Texts are limited to a few thousand characters. */
-export function withoutTags(text: string): string {
-  let before: string;
-  let after = text;
-  do {
-    before = after;
-    after = before.replace(tag, '');
-  } while (after !== before);
-  return after.trim();
-}
 
 /** Text of one field with HTML tags removed. @throws AppError 400 with the field when it is empty then */
 export function plainField(text: string, path: string): string {

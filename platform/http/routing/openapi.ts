@@ -47,7 +47,7 @@ const pathNames = (contract: RouteContract): string[] =>
 function refusalStatuses(contract: RouteContract): number[] {
   const guarded = contract.permission === 'public' ? [] : [401, 403];
   const located = contract.params ? [404] : [];
-  const embodied = contract.body ? [413, 415] : [];
+  const embodied = contract.body || contract.rawBody ? [413, 415] : [];
   const stored = isReadMethod(contract.method.toUpperCase()) ? [] : [507];
   const keyed = idempotencyOf(contract) === 'key' ? [409] : [];
   const limited = contract.mount === 'root' ? [] : [429];
@@ -159,6 +159,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
         ),
       },
     }),
+    ...(contract.rawBody && { requestBody: { required: true, content: content({}) } }),
     responses: Object.fromEntries([[status, success], ...refusals]) as JsonSchema,
   };
 }

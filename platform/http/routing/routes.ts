@@ -8,6 +8,7 @@ import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
 import { authorize } from '../auth/authorize';
 import { readJsonBody } from '../body/body';
 import { receiveForm, type UploadLimits } from '../body/multipart';
+import { readRawBody } from '../body/raw-body';
 import type { UploadFolder } from '../body/upload-folder';
 import { type HttpContext, isReadMethod, type RequestState } from '../context';
 import {
@@ -53,6 +54,8 @@ export interface RouteContract<
   body?: B;
   /** The body is `multipart/form-data` with files within these limits; `body` is its schema. */
   upload?: UploadLimits;
+  /** The handler reads the bytes of the body with `rawBody()`, since their sender has signed them; `body` is absent. */
+  rawBody?: true;
   /** The response of a success; `z.undefined()` for one without a body. */
   response: R;
   status?: 200 | 201 | 202 | 204;
@@ -91,6 +94,8 @@ export interface RouteInput<P, Q, B> {
   auth: AuthContext;
   requestId: string;
   header: (name: string) => string | undefined;
+  /** Of a contract with `rawBody`: reads the bytes of the body. @throws AppError 400, 413, 415 */
+  rawBody: () => Promise<Buffer>;
 }
 
 /** A page of a list: of the list itself, or of an object around it, whose `nextCursor` is written with the response. */
@@ -219,7 +224,8 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
   const answerTo = async (sent?: unknown): Promise<unknown> => {
     const body = contract.body && parseOrRefuse(contract.body, sent);
     ctx.status = contract.status ?? 200;
-    const input = { params, query, body, auth, requestId: ctx.state.requestId, header };
+    const rawBody = () => readRawBody(ctx);
+    const input = { params, query, body, auth, requestId: ctx.state.requestId, header, rawBody };
     const perform = async (): Promise<unknown> => {
       const result = toListResponse(ctx, list, await handle(input, ctx));
       deps.setHeaders?.(ctx, list, result);

@@ -39,6 +39,25 @@ export const configuredCases: ListCase[] = [
       api.context.repositories.add({ name: `listed-${n}`, path: dataDir, defaultBranch: 'main' }),
   },
   {
+    operation: 'listIssueMappings',
+    path: '/api/github/sync/mappings',
+    items: 'mappings',
+    idOf: ({ taskId }) => taskId,
+    prepare: async ({ api: { context }, dataDir }) => {
+      const forge = { kind: 'github', repository: 'acme/listed', credential: 'env:GITHUB_TOKEN' } as const;
+      await context.repositories.add({ name: 'listed', path: dataDir, defaultBranch: 'main', forge });
+      const config = { enabled: false, syncMode: 'inbound', labelFilter: null, pollIntervalMs: 60_000 } as const;
+      await context.issueSyncs.configs.create('listed', { ...config, updatedBy: 'user:test' });
+      return '';
+    },
+    add: ({ api }, n) =>
+      api.context.issueMappings.add({
+        taskId: `task_issue_${n}`,
+        ...{ repo: 'listed', repository: 'acme/listed', scope: 'github:acme/listed', issueNumber: n, url: null },
+        ...{ origin: 'issue', state: 'creating', createdAt: '2026-01-01T00:00:00.000Z' },
+      }),
+  },
+  {
     operation: 'listSandboxPresets',
     path: '/api/sandbox-policies',
     items: 'presets',

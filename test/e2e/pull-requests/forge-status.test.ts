@@ -81,7 +81,7 @@ describe('the status of forges', () => {
 
   it('says that a forge does not respond, and is read again later', async () => {
     github.fail({ on: /^GET \/api\/v3\/user$/, answer: { status: 502 } });
-    await configure(connection({ webhookSecret: 'env:GITHUB_HOOK_SECRET' }));
+    await configure(connection({ webhookSecret: 'env:GITHUB_WEBHOOK_SECRET' }));
     expect((await status()).repositories).toMatchObject([{ state: 'unavailable' }]);
   });
 

@@ -1,5 +1,6 @@
+import { attachmentCleanupId } from '../../../workflows/attachment-cleanup/messages';
 import { dryRunId } from '../../../workflows/retention/messages';
-import type { Recording, Stage } from './stage';
+import { latestWorkflow, type Recording, type Stage } from './stage';
 
 /** A purge of the stores, and a preview of what every host would purge. */
 export async function retentionScenarios({ service }: Stage): Promise<Recording[]> {
@@ -9,4 +10,10 @@ export async function retentionScenarios({ service }: Stage): Promise<Recording[
     ['retention-tasks', dryRunId('tasks')],
     ['retention-spools', dryRunId('spools')],
   ];
+}
+
+/** Has the schedule of attachments start its workflow now. */
+export async function attachmentScenarios({ temporal }: Stage): Promise<Recording[]> {
+  await temporal.schedule.getHandle(attachmentCleanupId).trigger();
+  return [['attachment-cleanup', await latestWorkflow(temporal, 'attachmentCleanup')]];
 }

@@ -1,0 +1,217 @@
+import {
+  defaultPollIntervalMs,
+  issueMappingPage,
+  issueMappingQuery,
+  type IssueSyncConfig,
+  issueSyncConfig,
+  issueSyncConfigPut,
+  issueSyncQuery,
+  issueSyncReport,
+  issueSyncRequest,
+  type IssueSyncStatus,
+  issueSyncStatus,
+} from '../../../contracts/integrations/issue-sync';
+import { scopeOf } from '../../../domain/issue-sync/scope';
+import { conflict } from '../../../platform/errors/app-error';
+import type { HttpContext } from '../../../platform/http/context';
+import type { Routes } from '../../../platform/http/routing/routes';
+import { Page } from '../../../platform/lists/page';
+import type { IssueSyncRecord } from '../../../stores/integrations/issue-sync-store';
+import { disabledError } from '../../../workflows/issue-sync/client';
+import type { WorkflowContext } from '../../context';
+import { assertRevision, statedRevision, withRevision } from '../../revisions';
+import { issueWebhookRoutes } from './routes.webhooks';
+import { repositoryNamed, type RepositoryWithForge, syncNamed } from './selection';
+
+const tag = 'github';
+const type = 'issue-syncs';
+
+export type IssueSyncContext = Pick<
+  WorkflowContext,
+  'authFailures' | 'issueMappings' | 'issueSyncLauncher' | 'issueSyncs' | 'log' | 'now' | 'repositories'
+>;
+
+/** Issues of a repository's forge and the tasks that belong to them. */
+export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void {
+  const { issueMappings, issueSyncLauncher, issueSyncs, now, repositories } = context;
+  issueWebhookRoutes(routes, context);
+
+  const present = async (ctx: HttpContext, sync: IssueSyncRecord | undefined): Promise<IssueSyncConfig> => {
+    if (!sync) {
+      return { ...unconfigured, repo: null, repository: null, webhookPath: null, revision: 0 };
+    }
+    const { id: repo, enabled, syncMode, labelFilter, pollIntervalMs, revision } = withRevision(ctx, type, sync);
+    const repository = (await repositories.find(repo))?.forge?.repository ?? null;
+    const webhookPath = `/api/github/webhooks/${repo}`;
+    return { enabled, repo, repository, syncMode, labelFilter, pollIntervalMs, webhookPath, revision };
+  };
+
+  /** Refuses a second synchronisation of issues of this name, which is all that a task says of its issue. */
+  async function assertAlone({ name, forge }: RepositoryWithForge): Promise<void> {
+    const others = (await issueSyncs.configs.list()).filter(({ id, enabled }) => enabled && id !== name);
+    for (const { id } of others) {
+      const other = (await repositories.find(id))?.forge;
+      if (other?.repository.toLowerCase() === forge.repository.toLowerCase()) {
+        const message = `The issues of ${forge.repository} are synchronised with ${id}. Disable that first.`;
+        throw conflict(message, { repo: name, other: id }, 'ISSUE_SYNC_DUPLICATE');
+      }
+    }
+  }
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/github/sync/config',
+      operationId: 'getIssueSyncConfig',
+      summary: 'Read how issues of a repository are synchronised with tasks',
+      tag,
+      permission: 'settings:read',
+      query: issueSyncQuery,
+      response: issueSyncConfig,
+    },
+    async ({ query }, ctx) => present(ctx, await syncNamed(context, query.repo, 'repo')),
+  );
+
+  routes.add(
+    {
+      method: 'put',
+      path: '/github/sync/config',
+      operationId: 'putIssueSyncConfig',
+      summary: 'Set how issues of a repository are synchronised with tasks',
+      tag,
+      permission: 'settings:write',
+      body: issueSyncConfigPut,
+      response: issueSyncConfig,
+      errors: [409, 503],
+      audit: (_request, { repo, enabled, syncMode, labelFilter }) => ({
+        action: 'issue-sync.update',
+        resource: repo ?? '',
+        details: { enabled, syncMode, labelFilter },
+      }),
+    },
+    async ({ body: { repo: named, expectedRevision: bodyRevision, ...fields }, auth, header }, ctx) => {
+      const repository = await repositoryNamed(context, named, 'repo');
+      const { name } = repository;
+      if (fields.enabled) {
+        await assertAlone(repository);
+      }
+      const expected = await statedRevision(
+        { type, id: name, current: () => issueSyncs.configs.get(name) },
+        { header, bodyRevision },
+      );
+      const stored = await issueSyncs.configs.change(name, (current) => {
+        assertRevision('issue sync', current ?? { id: name, revision: 0 }, { expectedRevision: expected });
+        return { ...fields, updatedBy: auth.actor };
+      });
+      await issueSyncLauncher.wake(name);
+      return present(ctx, stored);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/github/sync',
+      operationId: 'syncIssues',
+      summary: 'Start a round of the synchronisation of issues now',
+      tag,
+      permission: 'task:write',
+      body: issueSyncRequest,
+      response: issueSyncReport,
+      errors: [409, 502, 503],
+      audit: ({ body }, { imported, updated, exported, errors }) => ({
+        action: 'issue-sync.run',
+        resource: body.repo,
+        details: { imported, updated, exported, errors },
+      }),
+    },
+    async ({ body, auth }) => {
+      const sync = await syncNamed(context, body.repo, 'repo');
+      if (sync?.enabled !== true) {
+        throw sync ? disabledError(sync.id) : notConfigured();
+      }
+      return issueSyncLauncher.syncNow(sync.id, auth.actor);
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/github/sync/status',
+      operationId: 'getIssueSyncStatus',
+      summary: 'Read what the synchronisation of issues has done, and what is wrong with it',
+      tag,
+      permission: 'task:read',
+      query: issueSyncQuery,
+      response: issueSyncStatus,
+    },
+    async ({ query }): Promise<IssueSyncStatus> => {
+      const sync = await syncNamed(context, query.repo, 'repo');
+      if (!sync) {
+        const none = { lastSyncAt: null, lastReport: null, failure: null, mappings: 0, errors: 0 };
+        return { enabled: false, repo: null, state: 'disabled', ...none };
+      }
+      const { id: repo, enabled } = sync;
+      const { lastReport = null, failure = null } = await issueSyncs.progressOf(repo);
+      const forge = (await repositories.find(repo))?.forge;
+      const counts = forge
+        ? await Promise.all([issueMappings.count(scopeOf(forge)), issueMappings.countFailed(scopeOf(forge))])
+        : [0, 0];
+      const [mappings = 0, errors = 0] = counts;
+      const state = enabled ? stateOf({ lastReport, failure }, now()) : 'disabled';
+      return {
+        enabled,
+        repo,
+        state,
+        lastSyncAt: lastReport?.lastSyncAt ?? null,
+        lastReport,
+        failure,
+        mappings,
+        errors,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/github/sync/mappings',
+      operationId: 'listIssueMappings',
+      summary: 'List which issue belongs to which task, and what is wrong between them',
+      tag,
+      permission: 'task:read',
+      query: issueMappingQuery,
+      response: issueMappingPage,
+    },
+    async ({ query: { repo, ...page } }) => {
+      const sync = await syncNamed(context, repo, 'repo');
+      const forge = sync && (await repositories.find(sync.id))?.forge;
+      const found = forge ? await issueMappings.list(scopeOf(forge), page) : new Page([], undefined);
+      return found.answer({ mappings: found.items });
+    },
+  );
+}
+
+const unconfigured = {
+  enabled: false,
+  syncMode: 'inbound',
+  labelFilter: null,
+  pollIntervalMs: defaultPollIntervalMs,
+} as const;
+
+const notConfigured = (): Error =>
+  conflict(
+    'No repository has its issues synchronised. Configure one with PUT /api/github/sync/config.',
+    { enabled: false },
+    'ISSUE_SYNC_DISABLED',
+  );
+
+function stateOf(
+  { lastReport, failure }: Pick<IssueSyncStatus, 'lastReport' | 'failure'>,
+  now: Date,
+): IssueSyncStatus['state'] {
+  if (failure) {
+    return failure.retryAt !== null && failure.retryAt > now.toISOString() ? 'waiting' : 'failing';
+  }
+  return lastReport ? 'synced' : 'pending';
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { slug } from '../../../contracts/common';
+import type { ForgeConnection } from '../../../contracts/integrations/forge';
+import { issueWebhookReceipt } from '../../../contracts/integrations/issue-sync';
+import { isInbound } from '../../../domain/issue-sync/compare';
+import { hasGithubSignature, hasGitlabToken } from '../../../platform/crypto/webhook-signature';
+import { AppError, conflict, validationError } from '../../../platform/errors/app-error';
+import { recordHttpFailure } from '../../../platform/http/auth/auth-failures';
+import type { Routes } from '../../../platform/http/routing/routes';
+import { disabledError } from '../../../workflows/issue-sync/client';
+import type { IssueSyncContext } from './routes';
+
+/** What a forge sends beside the body of a webhook. */
+const headers = {
+  github: { proof: 'X-Hub-Signature-256', delivery: 'X-GitHub-Delivery' },
+  gitlab: { proof: 'X-Gitlab-Token', delivery: 'X-Gitlab-Event-UUID' },
+} as const;
+
+/** Webhooks of forges. Their content is not read: a verified one says that something has changed. */
+export function issueWebhookRoutes(
+  routes: Routes,
+  { authFailures, issueSyncLauncher, issueSyncs, log, now, repositories }: IssueSyncContext,
+): void {
+  /** @throws AppError 404, the same for a repository that is not there; 403 */
+  async function secretOf(repo: string): Promise<{ forge: ForgeConnection; secret: string }> {
+    const forge = (await repositories.find(repo))?.forge;
+    const reference = forge?.webhookSecret;
+    if (!forge || reference === undefined) {
+      throw new AppError('NOT_FOUND', {
+        status: 404,
+        message: `No webhook is configured for ${JSON.stringify(repo)}: its forge needs a webhookSecret.`,
+        details: { resource: 'webhook', id: repo },
+      });
+    }
+    const variable = reference.slice('env:'.length);
+    const secret = process.env[variable]?.trim() ?? '';
+    if (secret === '') {
+      log.warn({ repo, variable }, 'webhook secret missing');
+      throw new AppError('WEBHOOK_SECRET_MISSING', {
+        status: 403,
+        message: 'The webhook cannot be verified: the API was started without its secret.',
+      });
+    }
+    return { forge, secret };
+  }
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/github/webhooks/:repo',
+      operationId: 'receiveIssueWebhook',
+      summary: 'Accept a signed webhook of a forge, and have its issues read',
+      tag: 'github',
+      permission: 'public',
+      idempotency: 'none',
+      params: z.strictObject({ repo: slug }),
+      rawBody: true,
+      response: issueWebhookReceipt,
+      status: 202,
+      errors: [401, 403, 409],
+    },
+    async ({ params: { repo }, header, rawBody }, ctx) => {
+      const { forge, secret } = await secretOf(repo);
+      const { proof, delivery } = headers[forge.kind];
+      const presented = header(proof);
+      const body = await rawBody();
+      const isProven =
+        forge.kind === 'github' ? hasGithubSignature(secret, body, presented) : hasGitlabToken(secret, presented);
+      if (!isProven) {
+        recordHttpFailure(authFailures, ctx, presented !== undefined);
+        throw new AppError('WEBHOOK_UNVERIFIED', {
+          status: 401,
+          message: `The webhook is not verified: ${proof} is ${presented === undefined ? 'missing' : 'not of this secret and body'}.`,
+        });
+      }
+      const deliveryId = header(delivery) ?? '';
+      if (!/^[A-Za-z0-9-]{1,100}$/.test(deliveryId)) {
+        throw validationError([{ path: delivery, message: 'must be the id of the delivery' }]);
+      }
+      const sync = await issueSyncs.configs.get(repo);
+      if (sync?.enabled !== true) {
+        throw disabledError(repo);
+      }
+      if (!isInbound(sync.syncMode)) {
+        throw conflict(`The synchronisation of ${repo} reads no issues.`, { repo }, 'ISSUE_SYNC_OUTBOUND');
+      }
+      const isNew = await issueSyncs.receive(repo, deliveryId, now());
+      if (isNew) {
+        await issueSyncLauncher.wake(repo);
+      }
+      return { accepted: true as const, duplicate: !isNew };
+    },
+  );
+}

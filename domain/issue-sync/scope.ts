@@ -1,0 +1,3 @@
+/** The repository at its forge, whatever it is called here: what issues are identified in. */
+export const scopeOf = ({ kind, repository }: { kind: string; repository: string }): string =>
+  `${kind}:${repository.toLowerCase()}`;
