@@ -5426,11 +5426,14 @@ export interface components {
             checkedAt: string;
             findings: {
                 message: string;
+                program?: string;
                 remedy: string | null;
+                searched?: string[];
                 /** @enum {string} */
                 status: "ok" | "failed" | "skipped";
                 /** @enum {string} */
                 step: "installed" | "version" | "handshake" | "authentication" | "session";
+                variable?: string;
             }[];
             hostId: string;
             offer?: components["schemas"]["SessionOffer"];
@@ -7532,6 +7535,7 @@ export interface components {
         };
         HostList: {
             hosts: {
+                findings: components["schemas"]["LaunchFinding"][];
                 hostId: string;
                 hostname: string;
                 /** Format: date-time */
@@ -7710,6 +7714,15 @@ export interface components {
             taskId: components["schemas"]["TaskId"];
             warnings?: string[];
         };
+        LaunchFinding: {
+            code: string;
+            message: string;
+            path?: string;
+            program?: string;
+            remedy?: string;
+            searched?: string[];
+            variable?: string;
+        };
         LaunchPreview: {
             dependencyCircuits: unknown[];
             drift?: {
@@ -7724,10 +7737,7 @@ export interface components {
             };
             manifest: components["schemas"]["RunLaunchManifest"];
             parentAttemptId?: components["schemas"]["AttemptId"];
-            warnings?: {
-                code: string;
-                message: string;
-            }[];
+            warnings?: components["schemas"]["LaunchFinding"][];
         };
         LaunchRequest: {
             agent?: string;
@@ -9016,15 +9026,9 @@ export interface components {
             attemptId?: components["schemas"]["AttemptId"];
             digest: string;
             enforcement: {
-                blockers: {
-                    code: string;
-                    message: string;
-                }[];
+                blockers: components["schemas"]["LaunchFinding"][];
                 enforceable: boolean;
-                warnings: {
-                    code: string;
-                    message: string;
-                }[];
+                warnings: components["schemas"]["LaunchFinding"][];
             };
             harness?: {
                 adapter: string;
@@ -9861,15 +9865,9 @@ export interface components {
         RunLaunchManifest: {
             digest: string;
             enforcement: {
-                blockers: {
-                    code: string;
-                    message: string;
-                }[];
+                blockers: components["schemas"]["LaunchFinding"][];
                 enforceable: boolean;
-                warnings: {
-                    code: string;
-                    message: string;
-                }[];
+                warnings: components["schemas"]["LaunchFinding"][];
             };
             harness: {
                 adapter: string;

@@ -39,6 +39,8 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     scheduledLaunches: stores.scheduledLaunches,
     admission: common.admission,
     approvals: { store: stores.approvals, service: approvals },
+    /** What runs lack on this host. */
+    hostFindings: shared.onHost.hostFindings,
     /** What this host has for the agents of today. */
     agentPresets: () => detectPresets({ environment: process.env, user: shared.agentUser }, common.now()),
     probing: {

@@ -1,5 +1,6 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
+import type { LaunchFinding } from '../contracts/runs/launch/manifest';
 import type { AnnouncedPresets } from '../contracts/settings/agent-preset';
 import type { Log } from '../platform/log/log';
 import type { VisibleProcess } from '../platform/processes/identity';
@@ -19,8 +20,8 @@ export interface HeartbeatDependencies {
   /** Runs this worker executes at a time. */
   concurrency: number;
   queues: string[];
-  /** Programs that runs need and that are not there now. */
-  missingPrograms: () => Promise<string[]>;
+  /** What runs lack on this host now. */
+  findings: () => Promise<LaunchFinding[]>;
   /** What this host has for the agents of today. */
   agentPresets: () => AnnouncedPresets;
   log: Log;
@@ -47,7 +48,7 @@ const defaultPageSize = 1_000;
  * hosts that are gone, the end of theirs. Every worker does this; none is special.
  */
 export async function startHeartbeat(deps: HeartbeatDependencies): Promise<WorkerHeartbeat> {
-  const { hostId, workerId, hosts, admission, missingPrograms, log } = deps;
+  const { hostId, workerId, hosts, admission, findings, log } = deps;
   const state = { draining: false, closed: false, timer: undefined as NodeJS.Timeout | undefined };
   let round: Promise<unknown> = Promise.resolve();
   const witness = leaseWitness();
@@ -61,7 +62,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
       },
       queues: deps.queues,
       draining: state.draining,
-      missingPrograms: await missingPrograms(),
+      findings: await findings(),
       agentPresets: deps.agentPresets(),
       process: deps.process,
     };

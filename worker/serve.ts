@@ -1,5 +1,4 @@
 import type { Closer } from '../platform/processes/closers';
-import { findOnPath } from '../platform/processes/on-path';
 import type { WorkerParts } from './activities/shared';
 import type { TemporalWorkers } from './build';
 import type { WorkerDependencies } from './deps';
@@ -47,7 +46,7 @@ export async function serve(
     attempts,
     concurrency: env.BOARD_WORKER_CONCURRENCY,
     queues,
-    missingPrograms: async () => ((await findOnPath('git')) === undefined ? ['git'] : []),
+    findings: dependencies.hostFindings,
     agentPresets: dependencies.agentPresets,
     log,
   });

@@ -18,5 +18,6 @@ export const lowDisk =
       return [];
     }
     const message = `The host ${hostId} has ${freeMb} MiB of free disk space; ${minFreeMb} MiB are required.`;
-    return [{ code: 'disk-space-low', message }];
+    const remedy = 'Free space on the host, or lower BOARD_DISK_MIN_FREE_MB.';
+    return [{ code: 'disk-space-low', message, remedy }];
   };

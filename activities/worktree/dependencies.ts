@@ -5,16 +5,16 @@ import type { ActiveRunStore } from '../../stores/runs/admission/active-run-stor
 import type { WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import type { RepositoryStore } from '../../stores/settings/repository-store';
 import type { AuditStore } from '../../stores/system/audit-store';
+import type { HostProblemDependencies } from '../shared/host-problem';
 import type { WorktreeFences } from './fences';
 
 /** What the operations on worktrees need on the host that has them. */
-export interface WorktreeHostDependencies {
+export interface WorktreeHostDependencies extends HostProblemDependencies {
   worktrees: WorktreeStore;
   activeRuns: Pick<ActiveRunStore, 'holder'>;
   repositories: Pick<RepositoryStore, 'find'>;
   git: Git;
   fences: WorktreeFences;
-  hostId: string;
   /** Directory of this host's worktrees, one per task. */
   worktreeDir: string;
   /** Directory of the detached worktrees merges are made in. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { slug, timestamp } from '../common';
+import { launchFinding } from '../runs/launch/manifest';
 import { observedOffer } from './session-offer';
 
 /** What a check does in turn; each needs the ones before. */
 export const checkStep = z.enum(['installed', 'version', 'handshake', 'authentication', 'session']);
 export type CheckStep = z.infer<typeof checkStep>;
 
-export const checkFinding = z.object({
+export const checkFinding = launchFinding.pick({ program: true, searched: true, variable: true }).extend({
   step: checkStep,
   status: z.enum(['ok', 'failed', 'skipped']),
   /** What was found, or why the step was left out; never contains secrets. */

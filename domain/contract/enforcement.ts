@@ -52,7 +52,7 @@ export function gateOf(input: GateInput): Gate {
   ];
   const advisories = input.runtime.capabilities.filter(({ state }) => state === 'advisory');
   const of = (as: Finding['as']) =>
-    findings.filter((finding) => finding.as === as).map(({ code, message }) => ({ code, message }));
+    findings.filter((finding) => finding.as === as).map(({ as: _as, ...finding }): LaunchFinding => finding);
   return {
     requirements,
     controls,
@@ -89,7 +89,14 @@ function requirementFinding({ id, state }: Gate['requirements'][number]): Findin
   if (state === 'advisory') {
     return [{ as: 'warnings', code: `required-advisory:${id}`, message: `The required capability ${id} is advisory.` }];
   }
-  return [{ as: 'blockers', code: `required-${state}:${id}`, message: `The required capability ${id} is ${state}.` }];
+  return [
+    {
+      as: 'blockers',
+      code: `required-${state}:${id}`,
+      message: `The required capability ${id} is ${state}.`,
+      remedy: `Choose an agent that supports ${id} (GET /api/config/agent-support), or do not require it.`,
+    },
+  ];
 }
 
 /** Kinds of restrictions and the capability an adapter needs to enforce them. */
@@ -108,7 +115,8 @@ const restrictionFindings = (profile: Profile | null, stateOf: StateOf): Finding
       return [];
     }
     const message = `The profile restricts ${kind}; its adapter cannot enforce that (${id} is ${state}).`;
-    return [{ as: 'blockers', code: `restriction-unenforceable:${kind}`, message }];
+    const remedy = `Choose an agent that supports ${id}, or take ${kind} out of the restrictions of the profile.`;
+    return [{ as: 'blockers', code: `restriction-unenforceable:${kind}`, message, remedy }];
   });
 
 function checkFindings(input: GateInput, stateOf: StateOf): Finding[] {
@@ -118,9 +126,17 @@ function checkFindings(input: GateInput, stateOf: StateOf): Finding[] {
     }
     const name = check.kind === 'capability' ? `capability:${check.capability}` : check.kind;
     const message = `The required check ${name} of the profile ${input.profile?.id ?? ''} does not hold.`;
-    return [{ as: 'blockers', code: `check-failed:${name}`, message }];
+    return [{ as: 'blockers', code: `check-failed:${name}`, message, remedy: checkRemedies[check.kind] }];
   });
 }
+
+const checkRemedies: Record<HealthCheck['kind'], string> = {
+  'agent-enabled': 'Enable the agent with PUT /api/config/agents.',
+  'executable-found':
+    'Install the program of the agent on its host: POST /api/config/agents/:type/check says what is missing.',
+  'repository-configured': 'Set git.repo of the task to the name of a configured repository.',
+  capability: 'Choose an agent that supports it (GET /api/config/agent-support).',
+};
 
 function holds(check: HealthCheck, { agent, runtime, hasRepository }: GateInput, stateOf: StateOf): boolean {
   switch (check.kind) {
@@ -168,7 +184,8 @@ function controlFinding({ control, capabilityId, state, enforced }: Control, ask
   }
   const message = `The sandbox control ${control} needs ${capabilityId}, which is ${state}.`;
   const as = state === 'advisory' ? 'warnings' : asked;
-  return [{ as, code: `sandbox-unenforced:${control}`, message }];
+  const remedy = `Choose an agent that supports ${capabilityId}, take the control out of the preset, or make the preset advisory.`;
+  return [{ as, code: `sandbox-unenforced:${control}`, message, remedy }];
 }
 
 /** Variables the agent would get, were they set on its host. */
@@ -179,6 +196,8 @@ const missingFindings = (input: GateInput): Finding[] =>
       as: 'warnings',
       code: `environment-missing:${name}`,
       message: `The environment variable ${name} of the agent is not set on its host.`,
+      variable: name,
+      remedy: `Set ${name} in the environment of the worker, or take it out of the configuration of the agent.`,
     }));
 
 /** The variables of an agent's environment: those of its configuration that the sandbox lets through. */

@@ -75,6 +75,12 @@ export const launchRemedies: Record<string, Remedy> = {
   ],
   SECRET_IN_LAUNCH: { none: 'The fields that details.fields names have to be written without the credential.' },
   HOST_UNAVAILABLE: [{ call: 'GET /api/agents/hosts', remedy: 'Read which hosts have a live worker; start one.' }],
+  HOST_NOT_READY: [
+    {
+      call: 'GET /api/agents/hosts',
+      remedy: 'Do what details.findings say; read here whether the host still lacks it.',
+    },
+  ],
   REPOSITORY_UNKNOWN: [{ call: 'POST /api/config/repos', remedy: 'Add the repository, or name a configured one.' }],
   REPOSITORY_UNAVAILABLE: [
     { call: 'GET /api/config/repos', remedy: 'Read its path and branches; repair it, or change them.' },

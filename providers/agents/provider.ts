@@ -3,6 +3,7 @@ import type { CompletionStatus, Continuation } from '../../contracts/runs/comple
 import type { ConversationEdge } from '../../contracts/runs/conversation';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
+import type { LaunchFinding } from '../../contracts/runs/launch/manifest';
 import type { CheckFinding } from '../../contracts/settings/agent-check';
 import type { AgentConfig, ProviderFamily } from '../../contracts/settings/agent-config';
 import type { SessionOffer } from '../../contracts/settings/session-offer';
@@ -197,6 +198,8 @@ export interface AgentProvider {
   check?: (agent: AgentConfig) => Promise<ProviderCheck>;
   /** Names of the agent's variables that it would not be given on this host, since they are not set. */
   missingVariables(agent: AgentConfig): string[];
+  /** What prevents it from being started on this host, found without starting a program. */
+  findings(agent: AgentConfig): LaunchFinding[];
   /** A name of what the agent is started from; another one means that it has to be probed again. */
   fingerprint(agent: AgentConfig): Promise<string>;
   /**

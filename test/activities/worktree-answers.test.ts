@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import type { Beginning } from '../../activities/worktree/begin/beginning';
@@ -14,6 +14,7 @@ import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { eventually } from '../../platform/testing/eventually';
 import type { Fence } from '../../providers/git/fence';
 import type { Git } from '../../providers/git/git';
+import { createHostFindings } from '../../providers/git/host-findings';
 import type { Database } from '../../stores/port/collection';
 import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { openSqlite } from '../../stores/sqlite/database';
@@ -58,6 +59,7 @@ function onHost(git: Partial<Git> = {}, repository?: Repository, more: Partial<W
       self: { pid: 1, startTime: '1', bootId: 'boot' },
     }),
     hostId: 'host',
+    hostFindings: () => Promise.resolve([]),
     worktreeDir: join(at.directory.path, 'made'),
     integrationDir: join(at.directory.path, 'integrations'),
     proofs: { require: () => Promise.resolve() },
@@ -107,6 +109,18 @@ describe('activities of a worktree', () => {
     expect(await create('op_1')).toMatchObject({ status: 'refused' });
     expect(await create('op_2')).toMatchObject({ state: 'ready' });
     expect(await create('op_2')).toMatchObject({ state: 'ready' });
+  });
+
+  test('a creation on a host that cannot make worktrees is refused with what is missing', async () => {
+    await put(at.directory.path, { data: 'a file' });
+    const worktreeDir = join(at.directory.path, 'data', 'worktrees');
+    const { create } = onHost({}, undefined, { worktreeDir, hostFindings: createHostFindings(worktreeDir) });
+    expect(await create('op_1')).toMatchObject({
+      status: 'refused',
+      code: 'HOST_NOT_READY',
+      details: { hostId: 'host', findings: [{ code: 'worktree-root-not-writable', path: dirname(worktreeDir) }] },
+    });
+    expect(await onHost().create('op_2')).toMatchObject({ state: 'ready' });
   });
 
   test('a new worktree is inspected also when its creation has ended by then', async () => {

@@ -31,7 +31,7 @@ describe('worker heartbeat fence', () => {
       attempts: { get: async (id: string) => anAttempt(id, { state: id === endedId ? 'ended' : 'running' }) },
       concurrency: 1,
       queues: [],
-      missingPrograms: async () => [],
+      findings: async () => [],
       agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log,
     });

@@ -38,7 +38,7 @@ describe('worker heartbeat', () => {
       } as unknown as AdmissionControl,
       concurrency: 1,
       queues: [],
-      missingPrograms: async () => [],
+      findings: async () => [],
       agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log: createLog({ name: 'test', level: 'silent' }),
     });
@@ -78,7 +78,7 @@ describe('worker heartbeat', () => {
       } as unknown as AdmissionControl,
       concurrency: 1,
       queues: [],
-      missingPrograms: async () => [],
+      findings: async () => [],
       agentPresets: () => detectPresets({ environment: {} }, new Date()),
       log,
     });

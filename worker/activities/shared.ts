@@ -19,6 +19,7 @@ import { createProviderRegistry } from '../../providers/agents/registry';
 import { createAgentAccess } from '../../providers/agents/user/agent-access';
 import { type AgentUser, findAgentUser } from '../../providers/agents/user/agent-user';
 import { createGit } from '../../providers/git/git';
+import { createHostFindings } from '../../providers/git/host-findings';
 import type { Board } from '../../stores/board-files/board';
 import { openStores, type Stores } from '../../stores/open-stores';
 import type { Database } from '../../stores/port/collection';
@@ -112,6 +113,7 @@ export async function openShared({
   });
   const fences = createWorktreeFences({ worktrees, dir: join(dataDir, 'fences'), self });
   const worktreeDir = join(dataDir, 'worktrees');
+  const hostFindings = createHostFindings(worktreeDir);
   const limits = {
     runTimeoutMs: env.BOARD_RUN_TIMEOUT_MS,
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
@@ -131,6 +133,7 @@ export async function openShared({
       repositories: stores.repositories,
       git,
       hostId,
+      hostFindings,
       worktreeDir,
       integrationDir: join(dataDir, 'integrations'),
     },
@@ -157,6 +160,9 @@ export async function openShared({
       fences,
       probe: (agent, patienceMs) => probing.probe(agent, patienceMs),
       missingVariables: (agent) => providers.find(agent.provider)?.missingVariables(agent) ?? [],
+      agentFindings: (agent) => providers.find(agent.provider)?.findings(agent) ?? [],
+      hostId,
+      hostFindings,
       worktreeDir,
       diskSpace: lowDisk({ directory: dataDir, hostId, minFreeMb: env.BOARD_DISK_MIN_FREE_MB }),
       limits,

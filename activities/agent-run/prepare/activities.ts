@@ -32,6 +32,7 @@ import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-stor
 import type { PhaseStore } from '../../../stores/runs/phase-store';
 import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
 import { inventoryMessage, previewMessage, type Signed } from '../../../workflows/message-proofs';
+import { hostProblem, type HostProblemDependencies } from '../../shared/host-problem';
 import type { WorktreeFences } from '../../worktree/fences';
 import { releaseLease, takeLease } from '../../worktree/lease';
 import { placeOf } from '../../worktree/record';
@@ -43,7 +44,8 @@ import { previewPatienceMs, probedAgent } from './probed-agent';
 import type { AgentProbing } from './probing';
 import { type TrustDependencies, trustOfLaunch } from './workspace-trust';
 
-export interface PrepareDependencies extends TrustDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
+export interface PrepareDependencies
+  extends TrustDependencies, HostProblemDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
   phases: Pick<PhaseStore, 'get' | 'begin'>;
   git: Git;
   fences: WorktreeFences;
@@ -53,6 +55,8 @@ export interface PrepareDependencies extends TrustDependencies, Pick<Stores, 'at
   worktreeDir: string;
   /** Whether this host has little space left. */
   diskSpace: () => Promise<LaunchFinding[]>;
+  /** What prevents an agent from being started as it is configured. */
+  agentFindings(agent: AgentConfig): readonly LaunchFinding[];
   /** Names of the agent's variables that are not set on this host. */
   missingVariables(agent: AgentConfig): readonly string[];
   limits: RunLimits;
@@ -211,6 +215,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if ('status' in probe) {
         return probe;
       }
+      const isNew = location.repository !== null && (await deps.worktrees.get(location.taskId))?.state !== 'ready';
+      const unready = isNew ? await hostProblem(deps) : undefined;
+      if (unready) {
+        return unready;
+      }
       const { manifest: runtime, circuit } = probe;
       if (workspace && 'status' in workspace) {
         return workspace;
@@ -237,7 +246,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         missingVariables: deps.missingVariables(snapshot.agent),
         limits: deps.limits,
       });
-      const warnings = await deps.diskSpace();
+      const warnings = [
+        ...(await deps.diskSpace()),
+        ...(location.repository ? await deps.hostFindings() : []),
+        ...deps.agentFindings(snapshot.agent),
+      ];
       return (
         enforcementProblem(runLaunchManifest) ?? {
           manifest: runLaunchManifest,
@@ -262,7 +275,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (!repository) {
         throw error;
       }
-      return repositoryProblem(repository, error);
+      return (await hostProblem(deps)) ?? repositoryProblem(repository, error);
     }
   }
 
@@ -321,7 +334,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
           return replacedRefusal(lost, error);
         }
       }
-      return repositoryProblem(repository, error);
+      return (await hostProblem(deps)) ?? repositoryProblem(repository, error);
     }
   }
 }

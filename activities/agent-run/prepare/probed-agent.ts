@@ -1,13 +1,17 @@
 import type { Refusal } from '../../../contracts/refusal';
 import type { LaunchRequest } from '../../../contracts/runs/launch/launch';
+import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { refusal } from '../../../domain/refusal';
+import { compact } from '../../../platform/json/compact';
 import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-store';
 import { type AgentProbing, type Probed, StillProbingError } from './probing';
 import { notOffered } from './session-offer';
 
 interface Dependencies {
   probe: AgentProbing['probe'];
+  /** What prevents the agent from being started on this host. */
+  agentFindings(agent: AgentConfig): readonly LaunchFinding[];
   now(): Date;
 }
 
@@ -29,12 +33,23 @@ export async function probedAgent(
     return notOffered(agent, request, probe.offer) ?? probe;
   }
   const { diagnostics } = manifest.probe;
+  const recorded = deps.agentFindings(agent);
+  const findings = recorded.length > 0 ? recorded : [notStarting(agent, diagnostics)];
   return refusal('AGENT_UNAVAILABLE', `Agent ${agent.type} cannot be started on this host: ${diagnostics.join('; ')}`, {
     agent: agent.type,
     diagnostics,
-    remediation: 'Check the command of the agent with GET /api/config/agents.',
+    findings,
+    remediation: findings[0]?.remedy,
   });
 }
+
+/** Its program is there, and fails. */
+const notStarting = ({ type, command }: AgentConfig, diagnostics: readonly string[]): LaunchFinding => ({
+  code: 'agent-not-starting',
+  message: diagnostics.join(' '),
+  ...compact({ program: command }),
+  remedy: `Check it step by step with POST /api/config/agents/${type}/check, or run it on its host.`,
+});
 
 async function waited(deps: Dependencies, agent: AgentConfig, patienceMs?: number): Promise<Probed | Refusal> {
   try {

@@ -6,6 +6,7 @@ import type { WorktreeManifest } from '../../../contracts/runs/worktrees/worktre
 import { refusal } from '../../../domain/refusal';
 import { DuplicateKeyError } from '../../../stores/port/errors';
 import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
+import { hostProblem } from '../../shared/host-problem';
 import { baseFor, remoteFor, type ResolvedBase } from '../base';
 import type { WorktreeHostDependencies } from '../dependencies';
 import { isRefusal } from '../git-failure';
@@ -54,6 +55,10 @@ export async function beginCreate(
     await store(deps, preparing, { former: record });
     return { state: 'preparing' };
   } catch (error) {
+    const unready = await hostProblem(deps);
+    if (unready) {
+      return unready;
+    }
     if (isRefusal(error, 'not-a-repository', 'unknown-ref', 'repository-diverted')) {
       return refusal('REPOSITORY_UNAVAILABLE', `The repository ${repository.name} cannot be used: ${error.message}`, {
         repository: repository.name,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../../contracts/common';
 import { listPage, nextCursor } from '../../../contracts/query';
+import { launchFinding } from '../../../contracts/runs/launch/manifest';
 import {
   hostPreview,
   hostPreviewRequest,
@@ -24,7 +25,18 @@ const setting = settingResource('routing');
 
 const hostQuery = z.strictObject(listPage(1000, 1000));
 const hostList = z
-  .object({ hosts: z.array(z.object({ hostId: z.string(), hostname: z.string(), seenAt: timestamp })), nextCursor })
+  .object({
+    hosts: z.array(
+      z.object({
+        hostId: z.string(),
+        hostname: z.string(),
+        seenAt: timestamp,
+        /** What runs lack there: no git, an old one, no directory for worktrees. */
+        findings: z.array(launchFinding),
+      }),
+    ),
+    nextCursor,
+  })
   .meta({ id: 'HostList' });
 
 /** Which agent takes which work. */
@@ -108,7 +120,10 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
         positionOf: ({ _id: id }) => ({ key: id, id }),
       });
       return page.answer({
-        hosts: page.items.map(({ _id: hostId, hostname, seenAt }) => ({ hostId, hostname, seenAt })),
+        hosts: page.items.map((host) => {
+          const { _id: hostId, hostname, seenAt } = host;
+          return { hostId, hostname, seenAt, findings: routing.hosts.findingsOn(host) };
+        }),
       });
     },
   );

@@ -36,10 +36,11 @@ export const diskCheck =
 
 /** A worker that could run an agent in a worktree; without any worker there is nothing to say about git. */
 export const gitCheck =
-  (hosts: Pick<HostStore, 'isMissingEverywhere'>): HealthCheck =>
+  (hosts: Pick<HostStore, 'findingsOf'>): HealthCheck =>
   async () => {
-    if (await hosts.isMissingEverywhere('git')) {
-      throw new Error('no live worker finds git on its PATH: install git 2.38 or newer on their hosts');
+    const [finding] = await hosts.findingsOf('git');
+    if (finding) {
+      throw new Error(`no live worker has a usable git. ${finding.message} ${finding.remedy ?? ''}`);
     }
   };
 

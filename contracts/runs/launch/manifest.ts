@@ -2,8 +2,23 @@ import { z } from 'zod';
 import { attemptId, commitPolicy, digest, phase, slug, taskId } from '../../common';
 import { allowedSideEffect, capabilityState } from './contract';
 
-const finding = z.object({ code: z.string(), message: z.string() });
-export type LaunchFinding = z.infer<typeof finding>;
+/** What a launch lacks or what weakens it: what it is about, and what a person can do. */
+export const launchFinding = z
+  .object({
+    code: z.string(),
+    message: z.string(),
+    /** The program that is missing or does not suffice, as it is configured or as it was found. */
+    program: z.string().optional(),
+    /** Directories of the PATH in which the program was searched, in this order. */
+    searched: z.array(z.string()).optional(),
+    /** The file or directory. */
+    path: z.string().optional(),
+    /** The variable of the worker's environment. */
+    variable: z.string().optional(),
+    remedy: z.string().optional(),
+  })
+  .meta({ id: 'LaunchFinding' });
+export type LaunchFinding = z.infer<typeof launchFinding>;
 
 /** Where a value comes from, the most specific first; `precedence` counts in this order from 1. */
 export const originScope = z.enum(['run', 'task', 'profile', 'sandbox', 'agent', 'settings', 'default']);
@@ -110,7 +125,11 @@ const sections = z.object({
   /** `digest` is that of the phase evidence the run begins with. */
   phase: z.object({ phase, evidence: z.enum(['legacy', 'profile']), digest: digest.optional() }),
   origins: z.array(fieldOrigin),
-  enforcement: z.object({ enforceable: z.boolean(), blockers: z.array(finding), warnings: z.array(finding) }),
+  enforcement: z.object({
+    enforceable: z.boolean(),
+    blockers: z.array(launchFinding),
+    warnings: z.array(launchFinding),
+  }),
 });
 
 const identity = { schemaVersion: z.literal('run-launch-manifest/v1'), taskId };
@@ -156,7 +175,7 @@ export const launchPreview = z
     manifest: runLaunchManifest,
     dependencyCircuits: z.array(z.unknown()),
     /** The current findings on the host, no part of the contract: a start compiles the same manifest without it. */
-    warnings: z.array(finding).optional(),
+    warnings: z.array(launchFinding).optional(),
     parentAttemptId: attemptId.optional(),
     drift: launchDrift.optional(),
   })

@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { type AgentHost, missingVariables } from '../local/agent-environment';
+import { agentFindings } from '../local/agent-findings';
 import { endOrphans } from '../local/end-attempt';
 import { fingerprintOf } from '../local/fingerprint';
 import { type Channel, runLocal } from '../local/run-local';
@@ -28,6 +29,7 @@ export function createAcpProvider({
     probe: (agent) => probeAcp(agent, host),
     check: (agent) => checkAcp(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
+    findings: (agent) => agentFindings(agent, host),
     run: (dispatch, sink, signal) =>
       runLocal(dispatch, {
         sink,

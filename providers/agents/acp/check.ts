@@ -6,6 +6,7 @@ import { compact } from '../../../platform/json/compact';
 import { createRedactor } from '../../../platform/log/redact';
 import { within } from '../../../platform/operations/within';
 import { agentEnvironment, type AgentHost, toolServerSecrets } from '../local/agent-environment';
+import { agentFindings } from '../local/agent-findings';
 import { CheckFindings } from '../local/check-findings';
 import { findCommand } from '../local/find-command';
 import type { ProviderCheck } from '../provider';
@@ -23,16 +24,12 @@ const sessionMs = 120_000;
 
 /** Starts the agent, shakes hands, authenticates, opens a session, and ends it: what a launch does before its first prompt. */
 export async function checkAcp(agent: AgentConfig, host: AgentHost): Promise<ProviderCheck> {
-  const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
+  const { variables, secrets } = agentEnvironment(host, agent.environmentKeys);
   const findings = new CheckFindings(createRedactor([...secrets, ...toolServerSecrets(agent, host)]));
-  if (refused.length > 0) {
-    findings.failed('installed', refused.join(' '), 'take these names out of environmentKeys of the agent.');
-    return { findings: findings.all() };
-  }
+  const [first, ...others] = agentFindings(agent, host).filter(({ code }) => !code.startsWith('tool-server'));
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
-  if ('problem' in command) {
-    const remedy = 'install it on the host for the user of the worker, or set command to its absolute path.';
-    findings.failed('installed', command.problem, remedy);
+  if (first || 'problem' in command) {
+    findings.notInstalled([first ?? { code: 'agent-program-missing', message: 'It was just removed.' }, ...others]);
     return { findings: findings.all() };
   }
   findings.ok('installed', `Found ${command.path}.`);

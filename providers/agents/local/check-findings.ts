@@ -1,4 +1,6 @@
+import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import { type CheckFinding, type CheckStep, checkStep } from '../../../contracts/settings/agent-check';
+import { compact } from '../../../platform/json/compact';
 
 /** The steps of a check in their order; what follows a failure is skipped. */
 export class CheckFindings {
@@ -18,14 +20,20 @@ export class CheckFindings {
     this.set({ step, status: 'failed', message, remedy });
   }
 
+  /** It cannot be started at all: the first reason, with the program that it is about. */
+  notInstalled([{ message, remedy = '', program, searched }, ...others]: [LaunchFinding, ...LaunchFinding[]]): void {
+    const messages = [message, ...others.map((finding) => finding.message)].join(' ');
+    this.set({ step: 'installed', status: 'failed', message: messages, remedy, ...compact({ program, searched }) });
+  }
+
   /** Every step once. */
   all(): CheckFinding[] {
     const skipped = { status: 'skipped' as const, message: 'A step that it needs has failed.', remedy: null };
     return checkStep.options.map((step) => this.byStep.get(step) ?? { step, ...skipped });
   }
 
-  private set({ step, status, message, remedy }: CheckFinding): void {
+  private set({ step, message, remedy, ...finding }: CheckFinding): void {
     const bounded = (text: string) => this.redacted(text).slice(0, 2_000);
-    this.byStep.set(step, { step, status, message: bounded(message), remedy: remedy && bounded(remedy) });
+    this.byStep.set(step, { step, ...finding, message: bounded(message), remedy: remedy && bounded(remedy) });
   }
 }

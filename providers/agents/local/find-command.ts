@@ -1,7 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-export type FoundCommand = { path: string } | { problem: string };
+export type FoundCommand =
+  | { path: string }
+  | {
+      problem: string;
+      /** Directories in which a name was searched. */
+      searched?: string[];
+    };
 
 /** Synchronous: by way of the thread pool, each of these checks would cost fifty times as much. */
 function problemWith(path: string): string | undefined {
@@ -38,11 +44,12 @@ export function findCommand(command: string, searchPath: string): FoundCommand {
     return { problem: `The command ${command} must be an absolute path or a name on the PATH.` };
   }
   // Empty and relative entries of a PATH mean the working directory, which is the worktree.
-  for (const directory of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
+  const searched = searchPath.split(delimiter).filter((entry) => isAbsolute(entry));
+  for (const directory of searched) {
     const path = join(directory, command);
     if (problemWith(path) === undefined) {
       return { path };
     }
   }
-  return { problem: `The command ${command} was not found on the PATH, or is not executable.` };
+  return { problem: `The command ${command} was not found on the PATH, or is not executable.`, searched };
 }

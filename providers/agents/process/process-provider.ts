@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { createRedactor } from '../../../platform/log/redact';
 import { agentEnvironment, type AgentHost, missingVariables } from '../local/agent-environment';
+import { agentFindings } from '../local/agent-findings';
 import { CheckFindings } from '../local/check-findings';
 import { endOrphans } from '../local/end-attempt';
 import { findCommand } from '../local/find-command';
@@ -24,6 +25,7 @@ export function createProcessProvider({ environment = process.env, user }: Parti
     probe: (agent) => probe(agent, host),
     check: (agent) => check(agent, host),
     missingVariables: (agent) => missingVariables(agent, host),
+    findings: (agent) => agentFindings(agent, host),
     run: (dispatch, sink, signal) => runLocal(dispatch, { sink, signal, host, converse }),
     reattach: ({ dispatch, orphan }, sink, signal) => reattachLocal(dispatch, orphan, { sink, signal, host, converse }),
     endOrphans,
@@ -57,8 +59,8 @@ async function check(agent: AgentConfig, host: AgentHost): Promise<ProviderCheck
   const findings = new CheckFindings(createRedactor(agentEnvironment(host, agent.environmentKeys).secrets));
   const { ok, version, diagnostics } = await probe(agent, host);
   if (!ok) {
-    const remedy = 'install it on the host for the user of the worker, or correct command and environmentKeys.';
-    findings.failed('installed', diagnostics.join(' '), remedy);
+    const [first, ...others] = agentFindings(agent, host);
+    findings.notInstalled([first ?? { code: 'agent-program-missing', message: diagnostics.join(' ') }, ...others]);
     return { findings: findings.all() };
   }
   findings.ok('installed', diagnostics.join(' '));

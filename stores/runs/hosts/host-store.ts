@@ -1,4 +1,5 @@
 import type { Capacity } from '../../../contracts/runs/admission';
+import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import type { AnnouncedPresets } from '../../../contracts/settings/agent-preset';
 import type { VisibleProcess } from '../../../platform/processes/identity';
 import type { Database } from '../../port/collection';
@@ -12,8 +13,8 @@ export interface WorkerAnnouncement {
   queues: string[];
   /** It takes no new work. */
   draining: boolean;
-  /** Programs that runs need and that it does not find on its `PATH`. */
-  missingPrograms?: string[];
+  /** What runs lack there; none from earlier versions. */
+  findings?: LaunchFinding[];
   /** What it finds of the agents of today; none from earlier versions. */
   agentPresets?: AnnouncedPresets;
   /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
@@ -47,6 +48,8 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
     const live = Object.values(workers).filter(({ seenAt, draining }) => seenAt >= since() && !draining);
     return live.reduce((sum, { capacity }) => sum + capacity.runs, 0);
   };
+  const liveWorkersOf = ({ workers = {} }: HostRecord) =>
+    Object.values(workers).filter(({ seenAt }) => seenAt >= since());
   const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
   const everyLive = async (): Promise<HostRecord[]> => {
     const all: HostRecord[] = [];
@@ -112,11 +115,17 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
       return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
     },
 
-    /** Whether there are live workers, and every one of them lacks a program that runs need. */
-    async isMissingEverywhere(program: string): Promise<boolean> {
-      const workers = (await live()).flatMap((host) => Object.values(host.workers ?? {}));
-      const fresh = workers.filter(({ seenAt }) => seenAt >= since());
-      return fresh.length > 0 && fresh.every(({ missingPrograms = [] }) => missingPrograms.includes(program));
+    /** What the live workers report of a program; nothing when there is none, or one has nothing to report of it. */
+    async findingsOf(program: string): Promise<LaunchFinding[]> {
+      const workers = (await live()).flatMap(liveWorkersOf);
+      const reported = workers.map(({ findings = [] }) => findings.filter((finding) => finding.program === program));
+      return reported.every((findings) => findings.length > 0) ? reported.flat() : [];
+    },
+
+    /** What the live workers of a host report that runs lack there, each finding once. */
+    findingsOn: (host: HostRecord): LaunchFinding[] => {
+      const reported = liveWorkersOf(host).flatMap(({ findings = [] }) => findings);
+      return [...new Map(reported.map((finding) => [`${finding.code} ${finding.message}`, finding])).values()];
     },
 
     /** What each live host has for the agents of today, as its worker that was seen last announced it. */

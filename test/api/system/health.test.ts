@@ -1,4 +1,5 @@
 import { createApp } from '../../../api/app';
+import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import { listen } from '../../../platform/http/server/server';
 import { StoreUnavailableError } from '../../../stores/port/errors';
 import { createHostStore } from '../../../stores/runs/hosts/host-store';
@@ -34,7 +35,7 @@ it('/health/ready checks the dependencies of the service', async () => {
 
 it('/health/ready notices that no live worker has git', async () => {
   const hosts = await createHostStore(board.api.context.database);
-  const announce = (missingPrograms: string[], workerId = 'one') =>
+  const announce = (findings: LaunchFinding[], workerId = 'one') =>
     hosts.announceWorker('here', {
       hostname: 'here',
       workerId,
@@ -42,11 +43,11 @@ it('/health/ready notices that no live worker has git', async () => {
       queues: [],
       draining: false,
       reservedRuns: 0,
-      missingPrograms,
+      findings,
     });
   const { git } = board.api.context.checks;
-  await announce(['git']);
-  await expect(git?.()).rejects.toThrow(/install git/);
+  await announce([{ code: 'git-missing', message: 'No git.', program: 'git', remedy: 'Install git.' }]);
+  await expect(git?.()).rejects.toThrow(/Install git/);
   const { status, body } = await board.call('GET', '/health/ready', { key: null });
   expect([status, body.checks.git]).toEqual([503, 'failed']);
   await announce([], 'two');

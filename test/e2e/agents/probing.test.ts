@@ -49,7 +49,11 @@ describe('the probe of an agent', () => {
       { dependency: 'agent:scripted', provider: 'acp', state: 'closed', failures: 0 },
     ]);
     expect(preview.warnings).toEqual([
-      { code: 'disk-space-low', message: expect.stringContaining(`The host ${stack.worker.hostId} has `) },
+      {
+        code: 'disk-space-low',
+        message: expect.stringContaining(`The host ${stack.worker.hostId} has `),
+        remedy: expect.stringContaining('BOARD_DISK_MIN_FREE_MB'),
+      },
     ]);
     expect(preview.warnings[0].message).not.toContain(stack.env.BOARD_DATA_DIR);
     expect(JSON.stringify(preview.manifest)).not.toContain('disk-space-low');

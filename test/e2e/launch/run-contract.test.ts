@@ -81,6 +81,12 @@ test('variables of the agent that its host does not have are findings of the pre
   expect(previewed.readiness.ready).toBe(true);
   const codes = previewed.readiness.warnings.filter((code: string) => code.startsWith('environment-missing:'));
   expect(codes).toEqual(['environment-missing:NO_SUCH_MODEL_KEY']);
+  expect(previewed.enforcement.warnings).toContainEqual({
+    code: 'environment-missing:NO_SUCH_MODEL_KEY',
+    message: expect.any(String),
+    variable: 'NO_SUCH_MODEL_KEY',
+    remedy: expect.stringContaining('Set NO_SUCH_MODEL_KEY in the environment of the worker'),
+  });
   expect(JSON.stringify(previewed)).not.toContain(stack.url);
   expect(started).toEqual(previewed);
 });

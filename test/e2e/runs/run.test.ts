@@ -19,6 +19,7 @@ describe('run of an agent', () => {
       { ...scriptAgent('worker-bee', '50', '100'), type: 'slow-bee' },
       { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
       { type: 'missing', name: 'Missing', provider: 'process', command: '/nowhere/agent' },
+      { type: 'unfound', name: 'Unfound', provider: 'process', command: 'gemini' },
       { type: 'off', name: 'Off', provider: 'process', command: 'true', enabled: false },
     ]);
   });
@@ -218,6 +219,32 @@ describe('run of an agent', () => {
     expect(answer).toMatchObject({ status, body: { code, error: expect.any(String) } });
     expect((await stack.call.status(task.id)).running).toBe(false);
     expect(await stack.call.ok('GET', `/api/tasks/${task.id}`)).toMatchObject({ status: 'todo' });
+  });
+
+  test('an agent that is not installed is refused with the program, where it was searched and what helps', async () => {
+    const task = await aTask();
+    for (const operation of ['start', 'launch-preview']) {
+      const answer = await stack.call.post(`/api/agents/${task.id}/${operation}`, { agent: 'unfound' });
+      expect(answer).toMatchObject({
+        status: 409,
+        body: {
+          code: 'AGENT_UNAVAILABLE',
+          details: {
+            findings: [
+              {
+                code: 'agent-program-missing',
+                program: 'gemini',
+                searched: expect.any(Array),
+                remedy: expect.stringContaining('npm install --global'),
+              },
+            ],
+            next: { method: 'POST', path: '/api/config/agents/unfound/check' },
+          },
+        },
+      });
+    }
+    const { hosts } = await stack.call.ok('GET', '/api/agents/hosts');
+    expect(hosts).toMatchObject([{ findings: [] }]);
   });
 
   test.each(['../../etc', 'task_..%2f..%2fx', `task_${'a'.repeat(300)}`, 'task_%00'])(

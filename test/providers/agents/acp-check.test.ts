@@ -58,7 +58,7 @@ describe('a check of an agent of the protocol', () => {
   });
 
   it.each<[string, Partial<AgentConfig>, string, RegExp]>([
-    ['a program that is not there', { command: 'no-such-program' }, 'installed', /install it/],
+    ['a program that is not there', { command: 'no-such-program' }, 'installed', /Install no-such-program/],
     ['a program that ends', { args: ['-e', 'process.exit(1)'] }, 'handshake', /run its command/],
     [
       'one that says nothing',
@@ -87,5 +87,11 @@ it('a check of a process agent finds its program and its version', async () => {
   expect(findings.map(({ status }) => status)).toEqual(['ok', 'ok', 'skipped', 'skipped', 'skipped']);
   expect(findings[1]?.message).toContain(process.version);
   const [missing] = (await provider.check!(agent({ command: 'no-such-program' }))).findings;
-  expect(missing).toMatchObject({ step: 'installed', status: 'failed', remedy: expect.any(String) });
+  expect(missing).toMatchObject({
+    step: 'installed',
+    status: 'failed',
+    program: 'no-such-program',
+    searched: expect.arrayContaining(['/usr/bin']),
+    remedy: expect.stringContaining('Install no-such-program'),
+  });
 });

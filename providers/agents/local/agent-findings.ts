@@ -1,0 +1,62 @@
+import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
+import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import type { ToolServer } from '../../../contracts/settings/tool-server';
+import { agentPresets } from '../../../domain/agents/presets';
+import { compact } from '../../../platform/json/compact';
+import { agentEnvironment, type AgentHost } from './agent-environment';
+import { findCommand } from './find-command';
+
+/** What prevents the agent from being started on this host as it is configured, found without starting a program. */
+export function agentFindings(agent: AgentConfig, host: AgentHost): LaunchFinding[] {
+  const { variables, refused } = agentEnvironment(host, agent.environmentKeys);
+  const withheld = refused.map((message) => ({
+    code: 'environment-withheld',
+    message,
+    remedy: 'Take the name out of environmentKeys of the agent.',
+  }));
+  return [
+    ...programFindings(agent, variables.PATH),
+    ...withheld,
+    ...(agent.mcpServers ?? []).flatMap(toolServerFindings),
+  ];
+
+  function toolServerFindings(server: ToolServer): LaunchFinding[] {
+    if (server.type !== 'stdio') {
+      return [];
+    }
+    const { PATH } = agentEnvironment(host, []).variables;
+    const remedy = 'Install it on the host for the user that agents run as, or take the tool server out of mcpServers.';
+    return missing(server.command, PATH, {
+      code: `tool-server-program-missing:${server.name}`,
+      subject: `The tool server ${server.name} has no program: `,
+      remedy,
+    });
+  }
+}
+
+const programFindings = ({ command = '' }: AgentConfig, searchPath: string | undefined): LaunchFinding[] =>
+  missing(command, searchPath, { code: 'agent-program-missing', subject: '', remedy: installRemedy(command) });
+
+function missing(
+  command: string,
+  searchPath: string | undefined,
+  { code, subject, remedy }: { code: string; subject: string; remedy: string },
+): LaunchFinding[] {
+  const found = findCommand(command, searchPath ?? '');
+  if ('path' in found) {
+    return [];
+  }
+  const { problem, searched } = found;
+  return [{ code, message: `${subject}${problem}`, program: command, ...compact({ searched }), remedy }];
+}
+
+/** How a program of an agent is installed: by name where it is one of the presets. */
+function installRemedy(command: string): string {
+  const preset = agentPresets.find((candidate) => candidate.command === command);
+  const [newest] = preset?.packages ?? [];
+  const how =
+    newest === undefined
+      ? (preset?.requirements.find((text) => text.includes('install')) ?? '')
+      : `For example with npm install --global ${newest.name}.`;
+  return `Install ${command || 'it'} on the host for the user that agents run as, or set command to its absolute path. ${how}`.trim();
+}
