@@ -31,6 +31,34 @@ describe('redacting', () => {
     ['a package registry token', `npm_${'aB3'.repeat(12)}`, '[REDACTED]'],
     ['a callback secret of ours', `rbcb_${'aB3_'.repeat(8)}`, '[REDACTED]'],
     ['a signed token', `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`, '[REDACTED]'],
+    ['a key of another kind of the cloud', 'AROAIOSFODNN7EXAMPLE', '[REDACTED]'],
+    ['a chat token of an app', 'xapp-1-A0123-4567-aBcDeF', '[REDACTED]'],
+    ['a key of a mail service', `SG.${'aB3_'.repeat(5)}.${'aB3-'.repeat(10)}`, '[REDACTED]'],
+    ['a token of a shop', `shpat_${'a1'.repeat(16)}`, '[REDACTED]'],
+    ['a token of an issue tracker', `lin_api_${'aB3'.repeat(13)}`, '[REDACTED]'],
+    ['a token of a password manager', `ops_ey${'aB3='.repeat(40)}`, '[REDACTED]'],
+    [
+      'an address that posts to a chat',
+      'https://hooks.slack.com/services/T01/B02/aBcDeF',
+      'https://hooks.slack.com/services/[REDACTED]',
+    ],
+    [
+      'a token as the user of a URL',
+      'https://abc123:x-oauth-basic@github.com/a',
+      'https://[REDACTED]:[REDACTED]@github.com/a',
+    ],
+    [
+      'a secret key of the cloud',
+      'AWS_SECRET_ACCESS_KEY="wJalrXUtnFEMI/K7MDENG"',
+      'AWS_SECRET_ACCESS_KEY="[REDACTED]"',
+    ],
+    ['a password behind a prefix', 'DB_PASSWORD=letmein1', 'DB_PASSWORD=[REDACTED]'],
+    [
+      'a token of a registry',
+      '//registry.npmjs.org/:_authToken=aB3aB3aB3',
+      '//registry.npmjs.org/:_authToken=[REDACTED]',
+    ],
+    ['a labelled value behind an arrow', "'secret' => 'aB3aB3aB3'", "'secret' => '[REDACTED]'"],
     ['a bearer header', 'Authorization: Bearer abcdefghijklmnop1234', 'Authorization: Bearer [REDACTED]'],
     ['a password in a URL', 'git clone https://me:letmein@host/x', 'git clone https://me:[REDACTED]@host/x'],
     ['a labelled value', '{"password": "correct horse"}', '{"password": "correct horse"}'],
@@ -53,7 +81,17 @@ describe('redacting', () => {
 
   it('comes to an end on hostile text', () => {
     // Backtracking would take hours, and jest's time limit would end it.
-    for (const unit of ['eyJ', 'a:', 'http://', 'sk-', 'password=', 'Bearer ', '-----BEGIN ', 'ghp_']) {
+    const starts = ['eyJ', 'a:', 'http://', 'sk-', 'password=', 'Bearer ', '-----BEGIN ', 'ghp_'];
+    for (const unit of [
+      ...starts,
+      'ops_ey',
+      'SG.',
+      'SG.a.',
+      'xapp-',
+      'https://hooks.slack.com/services/',
+      'secret ',
+      'a_',
+    ]) {
       expect(redact(unit.repeat(40_000))).toEqual(expect.any(String));
     }
   });

@@ -6,16 +6,23 @@ export const redactedMark = '[REDACTED]';
 /** Shorter values would shred ordinary text ("1", "true", "main") and are no secrets. */
 const shortestSecret = 6;
 
-/** Shapes of credentials that are worth hiding wherever they come from. Each is linear in the length of the text. */
+/**
+ * Shapes of credentials that are worth hiding wherever they come from: all that secretlint's recommended rules find
+ * (docs/develop/decisions/secret-shapes.md), and more. Each is linear in the length of the text.
+ */
 const tokenShapes: readonly RegExp[] = [
   /\bgh[oprsu]_[A-Za-z0-9]{36,255}/g,
   /\bgithub_pat_[A-Za-z0-9_]{22,255}/g,
   /\bglpat-[A-Za-z0-9_-]{20,64}/g,
   /\bsk-[A-Za-z0-9_-]{20,255}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
-  /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
+  /\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,255}/g,
+  /\bA(?:3T[A-Z0-9]|KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)[0-9A-Z]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
-  /\bnpm_[A-Za-z0-9]{36}/g,
+  /\bnpm_[A-Za-z0-9_]{36}/g,
+  /(?<![A-Za-z])SG\.[\w-]{16,128}\.[\w-]{16,255}/g,
+  /\bshp(?:pa|ca|at|ss)_[A-Za-z0-9]{32,64}/g,
+  /\blin_api_[A-Za-z0-9_]{32,128}/g,
+  /\bops_ey[A-Za-z0-9+/=]{100,1280}/g,
   // Runboard's own: callback secrets, and keys that follow the advice of the documentation.
   /\brb[a-z]{1,6}_[A-Za-z0-9_-]{32,255}/g,
   /\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{2,4096}\.[A-Za-z0-9_-]{8,1024}/g,
@@ -25,9 +32,18 @@ const tokenShapes: readonly RegExp[] = [
 /** Credentials that are recognised by the text before them; that part stays readable. */
 const labelledShapes: readonly RegExp[] = [
   /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
+  /(\bhttps:\/\/hooks\.slack\.com\/services\/)[a-z0-9/]{8,255}/gi,
+  // A token as the user, where the password only says that it is one.
+  /(\bhttps?:\/\/)[^\s/:@]{1,256}(?=:x-oauth-basic@)/gi,
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
-  /(\b(?:password|passwd|secret|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}[=:]\s{0,4}["']?)[^\s"',;]{8,}/gi,
+  // Also at the end of a longer name: `DB_PASSWORD`, `AWS_SECRET_ACCESS_KEY`.
+  /((?<![a-z0-9])(?:password|passwd|secret(?:[_-]?access[_-]?key)?|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}(?:=>|[=:])\s{0,4}["']?)[^\s"',;]{8,}/gi,
 ];
+
+/** What every shape has in it: most text has none of them, and is not searched for each shape. */
+const tokenPart =
+  /gh[oprsu]_|github_pat_|glpat-|sk-|xox|xapp-|A(?:3T|KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)|AIza|npm_|SG\.|shp[pcas]|lin_api_|ops_ey|rb[a-z]{1,6}_|eyJ|-----BEGIN/;
+const labelledPart = /bearer|:\/\/|passw|secret|key|token/i;
 
 /** Names of fields whose text is secret whatever it looks like. */
 const secretName =
@@ -59,11 +75,15 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
     for (const value of values) {
       clean = clean.replaceAll(value, redactedMark);
     }
-    for (const shape of tokenShapes) {
-      clean = clean.replace(shape, redactedMark);
+    if (tokenPart.test(clean)) {
+      for (const shape of tokenShapes) {
+        clean = clean.replace(shape, redactedMark);
+      }
     }
-    for (const shape of labelledShapes) {
-      clean = clean.replace(shape, `$1${redactedMark}`);
+    if (labelledPart.test(clean)) {
+      for (const shape of labelledShapes) {
+        clean = clean.replace(shape, `$1${redactedMark}`);
+      }
     }
     return clean;
   };
