@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { createHostFindings } from '../../../providers/git/host-findings';
+import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { createHostFindings } from '../../providers/git/host-findings';
 
 describe('findings of a host', () => {
   let directory: TempDir;
