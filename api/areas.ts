@@ -33,6 +33,7 @@ import { approvalRoutes } from './runs/approvals/routes';
 import { attemptRoutes } from './runs/attempts/routes';
 import { checkpointRoutes } from './runs/checkpoints/routes';
 import { runChildRoutes } from './runs/children/routes';
+import { conflictRoutes } from './runs/conflicts/routes';
 import { controlRoutes } from './runs/control/routes';
 import { conversationRoutes } from './runs/conversation/routes';
 import { diffRoutes } from './runs/diff/routes';
@@ -91,6 +92,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: attemptRoutes },
   { routes: checkpointRoutes },
   { routes: runChildRoutes },
+  { routes: conflictRoutes },
   { routes: controlRoutes },
   { routes: conversationRoutes },
   { routes: diffRoutes },

@@ -4,6 +4,7 @@ import { AppError, type ErrorStatus } from '../platform/errors/app-error';
 /** Refusals for another reason than the present state, with which any other is in conflict. */
 const statusByCode: Partial<Record<string, ErrorStatus>> = {
   VALIDATION_ERROR: 400,
+  NOTHING_IN_PROGRESS: 400,
   FORBIDDEN: 403,
   POLICY_BLOCKED: 403,
   NOT_FOUND: 404,
@@ -12,6 +13,7 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
   PULL_REQUEST_NOT_FOUND: 404,
   REVISION_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
+  CONFLICT_NOT_FOUND: 404,
   DIFF_TOO_LARGE: 413,
 };
 

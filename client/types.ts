@@ -1862,6 +1862,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/conflicts/{taskId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read which files of a worktree are in conflict, and what has stopped at them */
+        get: operations["getConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conflicts/{taskId}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Abort a rebase or merge that has stopped; bring the worktree back to how it was */
+        post: operations["abortConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conflicts/{taskId}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Commit what was resolved and continue the rebase or merge */
+        post: operations["continueConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conflicts/{taskId}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a file in conflict in all its versions */
+        get: operations["getConflictFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conflicts/{taskId}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve a file in conflict by one of its versions or by a text */
+        post: operations["resolveConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/cost-prediction/accuracy": {
         parameters: {
             query?: never;
@@ -6486,6 +6571,90 @@ export interface components {
             agents: components["schemas"]["AgentConfig"][];
             defaultAgent: string | null;
             repos: components["schemas"]["Repository"][];
+        };
+        ConflictAborted: {
+            /** @constant */
+            aborted: true;
+            keptRef: string | null;
+        };
+        ConflictContinue: {
+            message?: string;
+        };
+        ConflictContinued: {
+            completed: boolean;
+            conflictingFiles: string[];
+            files: {
+                /** @enum {string} */
+                kind: "both-modified" | "both-added" | "both-deleted" | "deleted-by-us" | "deleted-by-them" | "added-by-us" | "added-by-them";
+                path: string;
+            }[];
+            hasConflicts: boolean;
+            headSha: string | null;
+            mergeInProgress: boolean;
+            operation: ("rebase" | "merge" | "cherry-pick" | "revert") | null;
+            oursCommit: string | null;
+            rebaseInProgress: boolean;
+            remainingCommits: number | null;
+            theirsCommit: string | null;
+            totalConflicts: number;
+        };
+        ConflictFile: {
+            baseContent: string | null;
+            content: string | null;
+            /** @enum {string} */
+            kind: "both-modified" | "both-added" | "both-deleted" | "deleted-by-us" | "deleted-by-them" | "added-by-us" | "added-by-them";
+            markers: {
+                baseLine?: number;
+                endLine: number;
+                oursLabel: string;
+                separatorLine: number;
+                startLine: number;
+                theirsLabel: string;
+            }[];
+            oursContent: string | null;
+            path: string;
+            taskId: components["schemas"]["TaskId"];
+            theirsContent: string | null;
+            versions: {
+                base: components["schemas"]["ConflictVersion"] | null;
+                ours: components["schemas"]["ConflictVersion"] | null;
+                theirs: components["schemas"]["ConflictVersion"] | null;
+                worktree: components["schemas"]["ConflictVersion"] | null;
+            };
+        };
+        ConflictResolution: {
+            manualContent?: string;
+            /** @enum {string} */
+            resolution: "ours" | "theirs" | "manual";
+        };
+        ConflictResolved: {
+            remainingConflicts: string[];
+            /** @constant */
+            success: true;
+        };
+        ConflictState: {
+            conflictingFiles: string[];
+            files: {
+                /** @enum {string} */
+                kind: "both-modified" | "both-added" | "both-deleted" | "deleted-by-us" | "deleted-by-them" | "added-by-us" | "added-by-them";
+                path: string;
+            }[];
+            hasConflicts: boolean;
+            mergeInProgress: boolean;
+            operation: ("rebase" | "merge" | "cherry-pick" | "revert") | null;
+            oursCommit: string | null;
+            rebaseInProgress: boolean;
+            remainingCommits: number | null;
+            taskId: components["schemas"]["TaskId"];
+            theirsCommit: string | null;
+            totalConflicts: number;
+        };
+        ConflictVersion: {
+            bytes?: number;
+            mode: string;
+            object?: string;
+            /** @enum {string} */
+            text: "utf-8" | "binary" | "too-large" | "link" | "repository";
         };
         ConversationForkRequest: {
             /** @enum {string} */
@@ -12151,6 +12320,15 @@ export interface components {
             behind: number | null;
             branch: string;
             cleanupPreview: components["schemas"]["WorktreeCleanupPreview"];
+            conflict?: {
+                actor: string;
+                fetchedAt: string | null;
+                headSha: string;
+                ontoSha: string;
+                operationId: string;
+                /** Format: date-time */
+                since: string;
+            } | null;
             /** Format: date-time */
             createdAt: string;
             evidence: components["schemas"]["WorktreeEvidence"];
@@ -12163,7 +12341,7 @@ export interface components {
                 headSha?: string;
                 keptRef?: string;
                 /** @enum {string} */
-                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup";
+                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup" | "resolve" | "continue" | "abort";
                 mergedSha?: string;
                 operationId: string;
                 reason?: string;
@@ -12191,14 +12369,49 @@ export interface components {
                 from?: components["schemas"]["WorktreeState"];
                 headSha?: string;
                 id: string;
+                keepConflict?: boolean;
                 /** @enum {string} */
-                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup";
+                kind: "create" | "adopt" | "rebase" | "commit" | "merge" | "cleanup" | "resolve" | "continue" | "abort";
                 mergedSha?: string;
                 message?: string;
                 ontoSha?: string;
                 reason?: string;
+                resolution?: {
+                    content?: string;
+                    path: string;
+                    target: {
+                        /** @constant */
+                        as: "version";
+                        mode: string;
+                        object: string;
+                    } | {
+                        /** @constant */
+                        as: "removed";
+                    } | {
+                        /** @constant */
+                        as: "text";
+                        mode: string;
+                    } | {
+                        /** @constant */
+                        as: "worktree";
+                        object: string;
+                    };
+                };
                 /** Format: date-time */
                 startedAt: string;
+                stopped?: {
+                    branchSha: string;
+                    headSha: string;
+                    /** @constant */
+                    kind: "rebase";
+                    remaining: string[];
+                    stoppedSha: string;
+                } | {
+                    heads: string[];
+                    headSha: string;
+                    /** @constant */
+                    kind: "merge";
+                };
             } | null;
             path: string;
             recoverable: {
@@ -12286,10 +12499,12 @@ export interface components {
         };
         WorktreeRebase: {
             expectedHead?: string;
+            /** @enum {string} */
+            onConflict?: "abort" | "keep";
             onto?: string;
         };
         /** @enum {string} */
-        WorktreeState: "preparing" | "ready" | "rebasing" | "committing" | "merging" | "pushing" | "integrated" | "cleanup" | "removed" | "failed";
+        WorktreeState: "preparing" | "ready" | "rebasing" | "committing" | "merging" | "pushing" | "integrated" | "resolving" | "continuing" | "aborting" | "cleanup" | "removed" | "failed";
     };
     responses: never;
     parameters: never;
@@ -16875,6 +17090,182 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RosterValidation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConflicts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictState"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    abortConflict: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictAborted"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    continueConflict: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConflictContinue"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictContinued"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConflictFile: {
+        parameters: {
+            query: {
+                path: string;
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictFile"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resolveConflict: {
+        parameters: {
+            query: {
+                path: string;
+            };
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConflictResolution"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictResolved"];
                 };
             };
             /** @description Refused */

@@ -1,5 +1,6 @@
 import type { PreviewInput } from '../activities/agent-run/prepare/activities';
 import type { Refusal } from '../contracts/refusal';
+import type { ConflictRead, ConflictReading } from '../contracts/runs/conflict';
 import type { DiffRead, DiffReading } from '../contracts/runs/diff';
 import type { LaunchPreview } from '../contracts/runs/launch/manifest';
 import type { WorktreeInspection } from '../contracts/runs/worktrees/worktree';
@@ -17,6 +18,6 @@ export interface HostOperations {
   preview: { input: PreviewInput & Signed; response: LaunchPreview | Refusal };
   /** Inspects the worktree of a task. */
   inspect: { input: { taskId: string } & Signed; response: WorktreeInspection };
-  /** Compares states of the files of a task, or reads one file; as the API has signed it. */
-  readDiff: { input: DiffRead & Signed; response: DiffReading | Refusal };
+  /** Compares states of the files of a task, reads one file, or reads its conflicts; as the API has signed it. */
+  readDiff: { input: (DiffRead | ConflictRead) & Signed; response: DiffReading | ConflictReading | Refusal };
 }

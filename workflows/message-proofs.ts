@@ -1,6 +1,7 @@
 import type { PreviewInput } from '../activities/agent-run/prepare/activities';
 import type { PlannedLocation } from '../activities/agent-run/prepare/planned-location';
 import type { Beginning } from '../activities/worktree/begin/beginning';
+import type { ConflictRead } from '../contracts/runs/conflict';
 import type { DiffRead } from '../contracts/runs/diff';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
@@ -56,7 +57,7 @@ export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessag
   provenMessage('inspect', input, { subject: input.taskId, actor: byService });
 
 /** Names commits of the stores, which are read whoever leads to them. */
-export const readDiffMessage = (input: DiffRead & Signed): ProvenMessage =>
+export const readDiffMessage = (input: (DiffRead | ConflictRead) & Signed): ProvenMessage =>
   provenMessage('read-diff', input, { subject: input.taskId, actor: byService });
 
 /** Starts the program of an agent on a host. */

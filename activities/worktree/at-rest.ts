@@ -6,7 +6,7 @@ import type { WorktreeEvidence } from '../../providers/git/worktrees/worktree-gi
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
 import { heldBy, placeOf } from './record';
-import { headMoved, inUse, noWorktree, uncommitted } from './refusals';
+import { headMoved, inUse, noWorktree, uncommitted, unfinished } from './refusals';
 import { recordReplaced, replacedRefusal } from './replaced';
 
 /**
@@ -18,7 +18,29 @@ export async function atRest(
   deps: WorktreeHostDependencies,
   record: WorktreeRecord,
   { expectedHead, commits = false }: { expectedHead?: string | undefined; commits?: boolean },
-): Promise<(WorktreeEvidence & { headSha: string }) | Refusal> {
+): Promise<Seen | Refusal> {
+  const taskId = record._id;
+  const evidence = await unused(deps, record);
+  if ('status' in evidence) {
+    return evidence;
+  }
+  const { headSha, operation } = evidence;
+  if (expectedHead !== undefined && headSha !== expectedHead) {
+    return headMoved(taskId, expectedHead, headSha);
+  }
+  if (operation !== null) {
+    return unfinished(taskId, { operation, dirty: evidence.dirty });
+  }
+  if (!commits && evidence.dirty + evidence.untracked > 0) {
+    return uncommitted(taskId, evidence);
+  }
+  return evidence;
+}
+
+type Seen = WorktreeEvidence & { headSha: string };
+
+/** The git state of a worktree that nothing uses and that matches its manifest, whatever is unfinished in it; or a refusal. */
+export async function unused(deps: WorktreeHostDependencies, record: WorktreeRecord): Promise<Seen | Refusal> {
   const taskId = record._id;
   if (record.state !== 'ready') {
     return noWorktree(taskId);
@@ -34,7 +56,7 @@ export async function atRest(
     return inUse(taskId, attemptId);
   }
   const evidence = await deps.git.inspectWorktree(placeOf(record));
-  const { headSha, branch, operation, registered, gitDirMatches } = evidence;
+  const { headSha, branch, registered, gitDirMatches } = evidence;
   if (evidence.replaced !== null) {
     const error = new GitError('worktree-replaced', evidence.replaced);
     await recordReplaced(deps, taskId, error);
@@ -48,16 +70,6 @@ export async function atRest(
       branch,
       registered,
     });
-  }
-  if (expectedHead !== undefined && headSha !== expectedHead) {
-    return headMoved(taskId, expectedHead, headSha);
-  }
-  if (operation !== null) {
-    const message = `A ${operation} is unfinished in the worktree; finish or abort it first.`;
-    return refusal('WORKTREE_DIRTY', message, { taskId, dirty: evidence.dirty, operation });
-  }
-  if (!commits && evidence.dirty + evidence.untracked > 0) {
-    return uncommitted(taskId, evidence);
   }
   return { ...evidence, headSha };
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../platform/log/log';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import type { ActiveRunStore } from '../../stores/runs/admission/active-run-store';
+import type { ConflictResolutionStore } from '../../stores/runs/workspaces/conflict-resolution-store';
 import type { WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import type { RepositoryStore } from '../../stores/settings/repository-store';
 import type { AuditStore } from '../../stores/system/audit-store';
@@ -21,6 +22,8 @@ export interface WorktreeHostDependencies extends HostProblemDependencies {
   integrationDir: string;
   /** Verifies that an operation is one that was planned: it names a repository. */
   proofs: ProofVerifier;
+  /** The texts that files in conflict were resolved to. */
+  resolutions: Pick<ConflictResolutionStore, 'get'>;
   audit: Pick<AuditStore, 'record'>;
   log: Log;
   now(): Date;

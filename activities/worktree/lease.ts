@@ -4,7 +4,7 @@ import { refusal } from '../../domain/refusal';
 import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
 import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import { heldBy } from './record';
-import { busy, inUse } from './refusals';
+import { busy, conflicted, inUse } from './refusals';
 
 export { releaseLease } from '../../stores/runs/admission/release-lease';
 
@@ -21,7 +21,7 @@ const tries = 20;
  * Takes the worktree of a task for an attempt. The manifest arbitrates: an operation and a lease exclude each other, because
  * each is a change from the revision at which the other one was not there. A lease of an attempt that is over does not count.
  *
- * @returns the manifest with the lease, or `WORKTREE_MISSING`, `WORKTREE_BUSY`, `WORKTREE_IN_USE`
+ * @returns the manifest with the lease, or `WORKTREE_MISSING`, `WORKTREE_BUSY`, `WORKTREE_CONFLICTED`, `WORKTREE_IN_USE`
  */
 export async function takeLease(
   deps: LeaseDependencies,
@@ -35,6 +35,9 @@ export async function takeLease(
     }
     if (record?.state !== 'ready') {
       return refusal('WORKTREE_MISSING', 'The task has no worktree, and none could be created.', { taskId });
+    }
+    if (record.conflict) {
+      return conflicted(record);
     }
     const now = deps.now();
     const holder = heldBy(record, now);

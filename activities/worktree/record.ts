@@ -86,6 +86,15 @@ export const placeOf = (record: WorktreeRecord) => ({
   ...remoteOf(record),
 });
 
+/** The base of a branch after a rebase. */
+export const rebasedBase = (
+  { base }: WorktreeRecord,
+  { ontoSha, fetchedAt = null }: { ontoSha: string; fetchedAt?: string | null | undefined },
+): WorktreeRecord['base'] => {
+  const { acknowledgement: _acknowledged, ...former } = base;
+  return { ...former, sha: ontoSha, source: base.remote === null ? 'local' : 'remote', fetchedAt };
+};
+
 /** The author of commits that an actor requests. */
 export const authorOf = (actor: string): { name: string; email: string } => ({
   name: actor.replace(/[<>\n]/g, ' '),

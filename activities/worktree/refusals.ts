@@ -35,6 +35,40 @@ export const headMoved = (taskId: string, expectedHead: string, head: string | n
     head,
   });
 
+/** A rebase, merge or the like is in the middle of the worktree. */
+export const unfinished = (taskId: string, { operation, dirty }: { operation: string; dirty: number }): Refusal =>
+  refusal('WORKTREE_DIRTY', `A ${operation} is unfinished in the worktree; continue or abort it first.`, {
+    taskId,
+    dirty,
+    operation,
+  });
+
+/** A rebase waits for a person to resolve its conflicts. */
+export const conflicted = ({ _id: taskId, conflict }: WorktreeRecord): Refusal =>
+  refusal(
+    'WORKTREE_CONFLICTED',
+    `A rebase by ${conflict?.actor ?? 'a person'} has stopped at conflicts in the worktree; continue or abort it first.`,
+    { taskId, conflict },
+  );
+
+/** Files are in conflict still. */
+export const unresolved = (taskId: string, paths: readonly string[]): Refusal =>
+  refusal('CONFLICTS_UNRESOLVED', `${paths.length} files are in conflict still.`, { taskId, paths });
+
+/** A file is not, or no more, in conflict. */
+export const conflictNotFound = (taskId: string, { path, message }: { path: string; message: string }): Refusal =>
+  refusal('CONFLICT_NOT_FOUND', message, { taskId, path });
+
+/** No rebase or merge has stopped. */
+export const nothingInProgress = (taskId: string, ended: boolean): Refusal =>
+  refusal(
+    'NOTHING_IN_PROGRESS',
+    ended
+      ? 'The rebase is not in progress any more: it was finished or aborted with git. Runs can start again.'
+      : 'No rebase or merge is in progress in the worktree.',
+    { taskId },
+  );
+
 /** What is not committed would be left out, or be in the way. */
 export const uncommitted = (taskId: string, { dirty, untracked }: { dirty: number; untracked: number }): Refusal =>
   refusal(

@@ -2,11 +2,12 @@ import { refusal } from '../../domain/refusal';
 import { compact } from '../../platform/json/compact';
 import { temporalOperator } from '../../workflows/operator';
 import { commitStep } from './commit-step';
+import { conflictSteps, keepStopped } from './conflict-steps';
 import type { WorktreeHostDependencies } from './dependencies';
 import { isRefusal } from './git-failure';
 import { inspect } from './inspection';
 import { mergeSteps } from './merge-steps';
-import { enclosingDir, placeOf, settle } from './record';
+import { enclosingDir, placeOf, rebasedBase, settle } from './record';
 import { gitRefusal, lost, refuse, step, type StepInput, type StepResult } from './step';
 
 /** What each step of an operation does: git first, then the record of it. Every one of them can be repeated. */
@@ -14,6 +15,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
   return {
     ...mergeSteps(deps),
     ...commitStep(deps),
+    ...conflictSteps(deps),
 
     /** Makes the branch and the worktree that the manifest describes. */
     makeWorktree: (input: StepInput): Promise<StepResult> =>
@@ -49,10 +51,13 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
       step(deps, { ...input, expected: 'rebasing' }, async (record, operation, git) => {
         const { ontoSha = record.base.sha, fetchedAt = null } = operation;
         try {
-          const { headSha } = await git.rebaseOnto({ ...placeOf(record), ontoSha, id: operation.id });
-          const source = record.base.remote === null ? ('local' as const) : ('remote' as const);
-          const { acknowledgement: _acknowledged, ...former } = record.base;
-          const base = { ...former, sha: ontoSha, source, fetchedAt };
+          const { id, keepConflict = false } = operation;
+          const rebased = await git.rebaseOnto({ ...placeOf(record), ontoSha, id, keepConflict });
+          const { headSha, conflicts } = rebased;
+          if (conflicts) {
+            return await keepStopped(deps, { record, operation }, { headSha, ontoSha, fetchedAt });
+          }
+          const base = rebasedBase(record, { ontoSha, fetchedAt });
           await settle(deps, record, {
             operation,
             state: 'ready',
@@ -71,7 +76,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
             error.code === 'merge-conflict'
               ? [
                   'WORKTREE_REBASE_CONFLICT',
-                  `The branch conflicts with ${ontoSha} and was not moved. Rebase it manually in ${record.path}.`,
+                  `The branch conflicts with ${ontoSha} and was not moved. To resolve it, rebase with {"onConflict": "keep"}.`,
                 ]
               : ['WORKTREE_NOT_REBASED', `The branch was not rebased: ${error.message}`];
           const entry = { code: error.code, baseSha: ontoSha };
@@ -99,7 +104,7 @@ export function createWorktreeStepActivities(deps: WorktreeHostDependencies) {
           });
           const entry = { headSha, ...compact({ keptRef: preserved?.ref }) };
           const allocation = `removed:${record._id}`;
-          await settle(deps, record, { operation, state: 'removed', entry, fields: { allocation } });
+          await settle(deps, record, { operation, state: 'removed', entry, fields: { allocation, conflict: null } });
           deps.log.info(
             { taskId: record._id, actor: operation.actor, reason: operation.reason, kept: preserved, movedAside },
             'worktree removed',

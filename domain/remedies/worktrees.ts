@@ -3,6 +3,8 @@ import { is, type Remedy, type Step } from './remedy';
 const worktree = (remedy: string): Step => ({ call: 'GET /api/tasks/:taskId/worktree', remedy });
 const create = (remedy: string): Step => ({ call: 'POST /api/tasks/:taskId/worktree', remedy });
 const patchTask = (remedy: string): Step => ({ call: 'PATCH /api/tasks/:taskId', remedy });
+const conflicts = (remedy: string): Step => ({ call: 'GET /api/conflicts/:taskId', remedy });
+const conflictFile = (remedy: string): Step => ({ call: 'GET /api/conflicts/:taskId/file', remedy });
 const repeat = (remedy: string): Step => ({ call: 'repeat', remedy });
 
 /** Refusals of operations on worktrees and of reading what is in them. */
@@ -23,7 +25,7 @@ export const worktreeRemedies: Record<string, Remedy> = {
   WORKTREE_HEAD_MOVED: [worktree('Read the commit that the worktree is at.')],
   WORKTREE_DIRTY: [
     { call: 'POST /api/tasks/:taskId/worktree/commit', remedy: 'Commit what is not.', when: is('operation', null) },
-    worktree('Read what is unfinished or not committed; finish or discard it.'),
+    conflicts('Read what has stopped; resolve its files, and continue or abort it.'),
   ],
   WORKTREE_MISMATCH: [worktree('Read how the worktree differs from its manifest.')],
   WORKTREE_REPLACED: [
@@ -46,8 +48,20 @@ export const worktreeRemedies: Record<string, Remedy> = {
     { call: 'POST /api/tasks/:taskId/worktree/rebase', remedy: 'Rebase the branch onto its base first.' },
   ],
   WORKTREE_REBASE_CONFLICT: [
-    { call: 'POST /api/agents/:taskId/start', remedy: 'Have an agent rebase the branch, or do it in the worktree.' },
+    {
+      call: 'POST /api/tasks/:taskId/worktree/rebase',
+      remedy: 'Rebase with onConflict keep and resolve the files, or have an agent rebase the branch.',
+    },
   ],
+  WORKTREE_CONFLICTED: [conflicts('Read the conflicts; resolve the files, and continue or abort the rebase.')],
+  WORKTREE_NOT_CONTINUED: [conflicts('Read what is in conflict now: the refusal says what prevents going on.')],
+  CONFLICTS_UNRESOLVED: [conflicts('Read which files are in conflict, and resolve them.')],
+  CONFLICT_NOT_FOUND: [conflicts('Read which files are in conflict.')],
+  CONFLICT_NOT_RESOLVABLE: [conflictFile('Read the versions of the file, and resolve it as the refusal says.')],
+  CONFLICT_NOT_RESOLVED: [conflictFile('Read the versions of the file, and resolve it again.')],
+  CONFLICT_TEXT_EXPIRED: [repeat('Send the text again.')],
+  CONFLICT_UNSUPPORTED: { none: 'It is finished or aborted with git in the worktree.' },
+  CONFLICTS_UNAVAILABLE: [worktree('Read the state of the worktree.')],
   WORKTREE_BASE_MOVED: [repeat('Merge again, onto the base as it is now.')],
   WORKTREE_BASE_CHECKED_OUT: [repeat('Check out another branch in the repository, and merge again.')],
   WORKTREE_NOT_A_BASE: [worktree('Read the base, and name a commit that is on it.')],

@@ -17,6 +17,7 @@ import {
   type RewindResult,
   rewindWorkspace,
 } from './checkpoints/rewind';
+import { type Conflicts, createConflicts } from './conflicts/conflicts';
 import { createDiffs, type Diffs } from './diff/read-diff';
 import { type Fence, fencedBy } from './fence';
 import { type Changes, collectChanges } from './files/changes';
@@ -88,6 +89,8 @@ export interface Git extends WorktreeGit {
   branchHead(request: { repositoryPath: string; branch: string }): Promise<string | undefined>;
   /** Compares states of the files of a worktree, and reads files, for a caller who waits. */
   readonly diffs: Diffs;
+  /** Conflicts in a worktree: read, resolved, and what stopped at them continued or aborted. */
+  readonly conflicts: Conflicts;
   diffTrees(request: RecordedWorktree & { before: string; after: string }): Promise<TreeChange[]>;
 }
 
@@ -146,6 +149,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof
     worktreeInventory: (request) => worktreeInventory(git, tracked, request),
     commitInventory: (request) => commitInventory(git, request),
     diffs: createDiffs(git),
+    conflicts: createConflicts(git),
     diffTrees: async ({ before, after, ...recorded }) =>
       diffTrees(git, locateWorktree(git, recorded), { before, after }),
     configureRepository: (request) => git.repositories.configure(request),

@@ -25,6 +25,7 @@ import { createPhaseStore } from './phase-store';
 import { createRecoveryStore } from './recovery-store';
 import { createWatchdogStore } from './watchdog-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
+import { createConflictResolutionStore } from './workspaces/conflict-resolution-store';
 import { createRewindStore } from './workspaces/rewind-store';
 import { createTrustStore } from './workspaces/trust-store';
 import { createWorktreeStore } from './workspaces/worktree-store';
@@ -66,6 +67,7 @@ export async function openRunStores(database: Database, { feed, telemetry, outpu
   });
   const workspaces = await openTogether({
     checkpoints: createCheckpointStore(database),
+    conflictResolutions: createConflictResolutionStore(database),
     hostManifests: createHostManifestStore(database),
     hosts: createHostStore(database),
     rewinds: createRewindStore(database),

@@ -63,6 +63,7 @@ function onHost(git: Partial<Git> = {}, repository?: Repository, more: Partial<W
     worktreeDir: join(at.directory.path, 'made'),
     integrationDir: join(at.directory.path, 'integrations'),
     proofs: { require: () => Promise.resolve() },
+    resolutions: { get: () => Promise.resolve(undefined) },
     audit: { record: () => Promise.reject(new Error('No operator has cancelled anything.')) },
     log,
     now: () => new Date(),

@@ -46,6 +46,7 @@ const parts: Record<string, string> = {
   'runs/claim': 'reports',
   'runs/command': 'control',
   'runs/completion': 'reports',
+  'runs/conflict-resolution': 'conflicts',
   'runs/host': 'launch',
   'runs/host-manifest': 'launch',
   'settings/agent-check': 'config',

@@ -12,7 +12,7 @@ const bannedInTitles =
 
 /** What a summary begins with; a verb that is missing here is added when a route needs it. */
 const verbs = new Set(
-  `Accept Acknowledge Add Adopt Analyze Answer Append Approve Archive Attach Cancel Change Check Close Compact Compare
+  `Abort Accept Acknowledge Add Adopt Analyze Answer Append Approve Archive Attach Cancel Change Check Close Compact Compare
   Commit Complete Continue Count Create Delete Download Evaluate Execute Export Fetch Fire Follow Fork Import Interrupt Issue
   Launch List Mark Merge Mount Move Notify Open Override Pause Plan Predict Preview Propose Queue Read Record Register
   Reject Remove Render Reorder Replace Replay Report Request Reset Resolve Restore Resume Revoke Save Schedule Score

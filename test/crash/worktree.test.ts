@@ -10,7 +10,7 @@ import { type Service, startService } from '../support/stack/service';
 
 /** Where an operation is killed: the git command it stands at, in the repository or the worktree of its task. */
 interface Point {
-  operation: 'create' | 'rebase' | 'merge' | 'cleanup';
+  operation: 'create' | 'rebase' | 'continue' | 'merge' | 'cleanup';
   when: 'before' | 'after';
   what: string;
   in: 'repository' | 'task';
@@ -22,6 +22,16 @@ const points: Point[] = [
   { operation: 'create', when: 'after', what: 'git', in: 'repository', command: 'worktree unlock' },
   { operation: 'rebase', when: 'before', what: 'git', in: 'task', command: 'rebase --quiet' },
   { operation: 'rebase', when: 'after', what: 'git', in: 'task', command: 'rebase --quiet' },
+  { operation: 'continue', when: 'before', what: 'the resolved commit', in: 'task', command: 'commit-tree' },
+  {
+    operation: 'continue',
+    when: 'after',
+    what: 'the resolved commit',
+    in: 'task',
+    command: 'update-ref --no-deref refs/board/continued',
+  },
+  { operation: 'continue', when: 'before', what: 'git', in: 'task', command: 'rebase --quiet*--interactive' },
+  { operation: 'continue', when: 'after', what: 'git', in: 'task', command: 'rebase --quiet*--interactive' },
   { operation: 'merge', when: 'before', what: 'the merge', in: 'repository', command: 'worktree add' },
   { operation: 'merge', when: 'after', what: 'merging trees', in: 'task', command: 'merge-tree' },
   { operation: 'merge', when: 'after', what: 'the merge', in: 'task', command: 'update-ref --no-deref HEAD' },
@@ -112,6 +122,15 @@ describe.each(['the worker', "the worker, and Temporal's database is lost"])('ki
       };
     }
     const { path, branch } = await call.ok('POST', url(taskId), {});
+    if (point.operation === 'continue') {
+      await commitIn(path, 'README.md', 'work\n');
+      const work = await commitIn(path, 'work.txt');
+      const base = await shop.othersPush('README.md');
+      await call.ok('POST', url(taskId, '/rebase'), { onConflict: 'keep' });
+      const resolution = { resolution: 'manual', manualContent: 'resolved\n' };
+      await call.ok('POST', `/api/conflicts/${taskId}/resolve?path=README.md`, resolution);
+      return { point, taskId, shop, path, branch, work, base };
+    }
     const clean = point.operation === 'cleanup';
     const work = clean ? await git(path, 'rev-parse', 'HEAD') : await commitIn(path, 'work.txt');
     const base = await shop.othersPush('other.txt');
@@ -125,6 +144,9 @@ describe.each(['the worker', "the worker, and Temporal's database is lost"])('ki
     }
     if (point.operation === 'cleanup') {
       return call.send('DELETE', url(taskId));
+    }
+    if (point.operation === 'continue') {
+      return call.post(`/api/conflicts/${taskId}/continue`, { message: 'Resolved' });
     }
     return call.post(url(taskId, `/${point.operation}`));
   }
@@ -140,6 +162,13 @@ describe.each(['the worker', "the worker, and Temporal's database is lost"])('ki
       case 'rebase':
         expect(await git(path, 'rev-parse', 'HEAD^')).toBe(base);
         expect(await git(path, 'status', '--porcelain=v2', '--branch')).toContain(`# branch.head ${branch}`);
+        break;
+      case 'continue':
+        expect(await git(path, 'log', '--format=%s', `${base}..${branch}`)).toBe('Work: work.txt\nResolved');
+        expect(await git(path, 'show', 'HEAD:README.md')).toBe('resolved');
+        expect(await git(path, 'status', '--porcelain=v2', '--branch')).toMatch(
+          /^# branch\.oid .*\n# branch\.head .*$/,
+        );
         break;
       case 'merge':
         expect(await git(shop.remote, 'log', '--merges', '--format=%P', 'main')).toBe(`${base} ${work}`);

@@ -13,7 +13,7 @@ import { createSpoolRetentionActivities } from '../../activities/retention/spool
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
 import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
-import { createDiffActivities } from '../../activities/worktree/read-diff';
+import { createDiffActivities } from '../../activities/worktree/reading/read-diff';
 import { createWorktreeStepActivities } from '../../activities/worktree/steps';
 import { createWorktreeViewActivities } from '../../activities/worktree/view';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';

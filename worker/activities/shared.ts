@@ -129,6 +129,7 @@ export async function openShared({
     onHost: {
       ...common,
       fences,
+      resolutions: stores.conflictResolutions,
       audit: stores.audit,
       repositories: stores.repositories,
       git,

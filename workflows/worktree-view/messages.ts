@@ -1,3 +1,4 @@
+import type { ConflictRead } from '../../contracts/runs/conflict';
 import type { DiffRead } from '../../contracts/runs/diff';
 import type { Signed } from '../message-proofs';
 
@@ -10,8 +11,8 @@ export interface WorktreeLocation extends Signed {
   hostId: string;
 }
 
-/** A query for a diff, as the API has signed it. */
-export interface DiffQuery extends DiffRead, Signed {}
+/** A query for a diff or for conflicts, as the API has signed it. */
+export type DiffQuery = (DiffRead | ConflictRead) & Signed;
 
 /** The same for a host; which one it is, is not signed: another one has no such worktree. */
 export interface DiffInput {

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../contracts/refusal';
+import type { ConflictReading } from '../../contracts/runs/conflict';
 import type { DiffReading } from '../../contracts/runs/diff';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
 import { openOn, readDiffOn, viewOn } from '../worktree/proxies';
@@ -24,7 +25,7 @@ export function worktreeOpen({ taskId, hostId, proof }: WorktreeLocation): Promi
   return openOn(hostId).openEditor({ taskId, proof });
 }
 
-/** Compares states of the files of a task on the host of its worktree, where no Nexus is served. */
-export function worktreeDiff({ hostId, query }: DiffInput): Promise<DiffReading | Refusal> {
+/** Reads a diff, or conflicts, of the files of a task on the host of its worktree, where no Nexus is served. */
+export function worktreeDiff({ hostId, query }: DiffInput): Promise<DiffReading | ConflictReading | Refusal> {
   return readDiffOn(hostId).readDiff(query);
 }

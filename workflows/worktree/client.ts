@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Refusal } from '../../contracts/refusal';
+import type { ConflictRead, ConflictReading } from '../../contracts/runs/conflict';
 import type { DiffRead, DiffReading } from '../../contracts/runs/diff';
 import type { WorktreeRequest } from '../../contracts/runs/worktrees/request';
 import type { EditorOpened, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
@@ -51,6 +52,32 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
     }
   };
 
+  function readFiles(hostId: string, read: DiffRead): Promise<DiffReading | Refusal>;
+  function readFiles(hostId: string, read: ConflictRead): Promise<ConflictReading | Refusal>;
+  async function readFiles(
+    hostId: string,
+    read: DiffRead | ConflictRead,
+  ): Promise<DiffReading | ConflictReading | Refusal> {
+    const query = withProof(proofs, read, { message: readDiffMessage(read), lifetimeMs: updateProofMs });
+    try {
+      return await ask('readDiff', { taskQueue: hostQueue(hostId), input: query, withinMs: inspectWithinMs });
+    } catch (error) {
+      if (error instanceof NexusFailedError) {
+        throw away(hostId);
+      }
+      if (!(error instanceof NexusNotServedError)) {
+        throw error;
+      }
+    }
+    const diff = { ...viewing(), args: [{ hostId, query }] satisfies [DiffInput] };
+    return withinDeadline(client, { pending: () => away(hostId) }, () =>
+      client.workflow.execute<(input: DiffInput) => Promise<DiffReading | ConflictReading | Refusal>>(
+        'worktreeDiff',
+        diff,
+      ),
+    );
+  }
+
   return {
     /**
      * Runs the operation, or joins the same one that runs already, and returns how it ended.
@@ -99,23 +126,10 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
      *
      * @throws AppError 503 `DIFF_PENDING` when the host does not respond in time
      */
-    async readDiff(hostId: string, read: DiffRead): Promise<DiffReading | Refusal> {
-      const query = withProof(proofs, read, { message: readDiffMessage(read), lifetimeMs: updateProofMs });
-      try {
-        return await ask('readDiff', { taskQueue: hostQueue(hostId), input: query, withinMs: inspectWithinMs });
-      } catch (error) {
-        if (error instanceof NexusFailedError) {
-          throw away(hostId);
-        }
-        if (!(error instanceof NexusNotServedError)) {
-          throw error;
-        }
-      }
-      const diff = { ...viewing(), args: [{ hostId, query }] satisfies [DiffInput] };
-      return withinDeadline(client, { pending: () => away(hostId) }, () =>
-        client.workflow.execute<(input: DiffInput) => Promise<DiffReading | Refusal>>('worktreeDiff', diff),
-      );
-    },
+    readDiff: (hostId: string, read: DiffRead): Promise<DiffReading | Refusal> => readFiles(hostId, read),
+
+    /** Reads the conflicts in a worktree, on its host. @throws AppError 503 `DIFF_PENDING` likewise */
+    readConflicts: (hostId: string, read: ConflictRead): Promise<ConflictReading | Refusal> => readFiles(hostId, read),
 
     open: ({ taskId, hostId }: WorktreeLocation): Promise<EditorOpened | Refusal> =>
       withinDeadline(client, { pending }, () =>

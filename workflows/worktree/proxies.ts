@@ -2,7 +2,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { BeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import type { NewWorktreeActivities } from '../../activities/worktree/create';
 import type { WorktreePlanActivities } from '../../activities/worktree/plan';
-import type { DiffActivities } from '../../activities/worktree/read-diff';
+import type { DiffActivities } from '../../activities/worktree/reading/read-diff';
 import type { WorktreeStepActivities } from '../../activities/worktree/steps';
 import type { WorktreeViewActivities } from '../../activities/worktree/view';
 import { hostQueue } from '../queues';

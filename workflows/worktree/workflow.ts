@@ -35,6 +35,9 @@ const stepOf: Partial<Record<WorktreeState, keyof WorktreeStepActivities>> = {
   merging: 'integrateBranch',
   pushing: 'pushMerge',
   integrated: 'finishMerge',
+  resolving: 'resolveConflict',
+  continuing: 'continueStopped',
+  aborting: 'abortStopped',
   cleanup: 'removeWorktree',
 };
 

@@ -40,7 +40,14 @@ export async function beginRebase(
     state: 'rebasing',
     identity: evidence.identity,
     recoverable: null,
-    operation: { ...operation, kind: 'rebase', headSha: evidence.headSha, ontoSha, fetchedAt },
+    operation: {
+      ...operation,
+      kind: 'rebase',
+      headSha: evidence.headSha,
+      ontoSha,
+      fetchedAt,
+      ...(request.onConflict === 'keep' ? { keepConflict: true } : {}),
+    },
   });
   return { state: 'rebasing' };
 }

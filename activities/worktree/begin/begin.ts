@@ -10,6 +10,7 @@ import { answeredBefore } from '../step';
 import { beginAdopt } from './begin-adopt';
 import { beginCleanup } from './begin-cleanup';
 import { beginCommit } from './begin-commit';
+import { beginAbort, beginContinue, beginResolve } from './begin-conflict';
 import { beginCreate } from './begin-create';
 import { beginMerge } from './begin-merge';
 import { beginRebase } from './begin-rebase';
@@ -66,6 +67,12 @@ export function createBeginWorktreeActivities(deps: WorktreeHostDependencies) {
         return beginMerge(deps, { taskId, operation, request }, record);
       case 'cleanup':
         return beginCleanup(deps, { taskId, operation, request }, record);
+      case 'resolve':
+        return beginResolve(deps, { taskId, operation, request }, record);
+      case 'continue':
+        return beginContinue(deps, { taskId, operation, request }, record);
+      case 'abort':
+        return beginAbort(deps, { taskId, operation, request }, record);
     }
   }
 }

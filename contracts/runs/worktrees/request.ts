@@ -20,9 +20,16 @@ export const worktreeAdopt = z
   .meta({ id: 'WorktreeAdopt' });
 export type WorktreeAdopt = z.infer<typeof worktreeAdopt>;
 
-/** `onto` is an exact commit of the base branch; without it, the base as the remote has it now. */
+/**
+ * `onto` is an exact commit of the base branch; without it, the base as the remote has it now. A conflict puts everything back
+ * (`abort`, the default), or is left in the worktree to be resolved (`keep`).
+ */
 export const worktreeRebase = z
-  .strictObject({ onto: objectName.optional(), expectedHead: objectName.optional() })
+  .strictObject({
+    onto: objectName.optional(),
+    expectedHead: objectName.optional(),
+    onConflict: z.enum(['abort', 'keep']).optional(),
+  })
   .meta({ id: 'WorktreeRebase' });
 export type WorktreeRebase = z.infer<typeof worktreeRebase>;
 
@@ -76,4 +83,8 @@ export type WorktreeRequest =
   | ({ kind: 'commit' } & WorktreeCommit)
   /** `anyBranch`: requested by an administrator, who may merge into any branch. */
   | ({ kind: 'merge'; anyBranch?: boolean } & WorktreeMerge)
-  | { kind: 'cleanup'; force: boolean; reason?: string };
+  | { kind: 'cleanup'; force: boolean; reason?: string }
+  /** `content`: the hash under which the text is stored. */
+  | { kind: 'resolve'; path: string; resolution: 'ours' | 'theirs' | 'manual'; content?: string }
+  | { kind: 'continue'; message?: string }
+  | { kind: 'abort' };

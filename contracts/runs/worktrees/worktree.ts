@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { attemptId, objectName, revision, slug, taskId, timestamp } from '../../common';
+import { attemptId, digest, objectName, revision, slug, taskId, timestamp } from '../../common';
 import { nextCursor } from '../../query';
 import { pagination } from '../../tasks/task';
+import { resolutionTarget, stopped } from '../conflict';
 
 /**
  * Where a worktree is in its life. `ready`, `removed` and `failed` are at rest; everything else is in the middle of an
@@ -10,12 +11,15 @@ import { pagination } from '../../tasks/task';
 export const worktreeState = z
   .enum([
     ...(['preparing', 'ready', 'rebasing', 'committing', 'merging', 'pushing', 'integrated'] as const),
-    ...(['cleanup', 'removed', 'failed'] as const),
+    ...(['resolving', 'continuing', 'aborting', 'cleanup', 'removed', 'failed'] as const),
   ])
   .meta({ id: 'WorktreeState' });
 export type WorktreeState = z.infer<typeof worktreeState>;
 
-export const worktreeOperationKind = z.enum(['create', 'adopt', 'rebase', 'commit', 'merge', 'cleanup']);
+export const worktreeOperationKind = z.enum([
+  ...(['create', 'adopt', 'rebase', 'commit', 'merge', 'cleanup'] as const),
+  ...(['resolve', 'continue', 'abort'] as const),
+]);
 export type WorktreeOperationKind = z.infer<typeof worktreeOperationKind>;
 
 /** Where the branch of a worktree begins, and how that commit was determined. */
@@ -58,8 +62,26 @@ export const worktreeOperation = z.object({
   commitMessage: z.string().optional(),
   force: z.boolean().optional(),
   reason: z.string().optional(),
+  /** Of a rebase: whether a conflict is left in the worktree. */
+  keepConflict: z.boolean().optional(),
+  /** The file in conflict that is resolved, and how; `content` is the hash of its text. */
+  resolution: z.object({ path: z.string(), target: resolutionTarget, content: digest.optional() }).optional(),
+  /** What is continued or aborted. */
+  stopped: stopped.optional(),
 });
 export type WorktreeOperation = z.infer<typeof worktreeOperation>;
+
+/** A rebase that was stopped by a conflict, which was kept: it is to be continued or aborted. */
+export const worktreeConflict = z.object({
+  operationId: z.string(),
+  actor: z.string(),
+  since: timestamp,
+  /** Where the branch was, and is until the end. */
+  headSha: objectName,
+  ontoSha: objectName,
+  fetchedAt: timestamp.nullable(),
+});
+export type WorktreeConflict = z.infer<typeof worktreeConflict>;
 
 /** One operation on a worktree, done or failed. The latest 50 are retained. */
 export const worktreeHistoryEntry = z.object({
@@ -97,6 +119,8 @@ export const worktreeManifest = z
     lease: worktreeLease,
     state: worktreeState,
     operation: worktreeOperation.nullable(),
+    /** While there is one, no run starts on the worktree. */
+    conflict: worktreeConflict.nullable().optional(),
     /** Why an operation is stopped, and where; it continues when it is requested again. */
     recoverable: z.object({ code: z.string(), message: z.string(), path: z.string(), at: timestamp }).nullable(),
     history: z.array(worktreeHistoryEntry),
@@ -115,6 +139,9 @@ export const unsettledStates: WorktreeState[] = [
   'merging',
   'pushing',
   'integrated',
+  'resolving',
+  'continuing',
+  'aborting',
   'cleanup',
 ];
 

@@ -26,7 +26,17 @@ export function assertObjectName(sha: string): void {
 }
 
 type KeptKind =
-  'baselines' | 'strays' | 'checkpoints' | 'rewinds' | 'attempts' | 'removed' | 'rebased' | 'integrations' | 'results';
+  | 'baselines'
+  | 'strays'
+  | 'checkpoints'
+  | 'rewinds'
+  | 'attempts'
+  | 'removed'
+  | 'rebased'
+  | 'integrations'
+  | 'results'
+  | 'continued'
+  | 'aborted';
 
 function refOf(kind: KeptKind, id: string): string {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
@@ -59,6 +69,12 @@ export const removedRef = (id: string): string => refOf('removed', id);
 
 /** The reference to the head of a branch before a rebase. */
 export const rebasedRef = (id: string): string => refOf('rebased', id);
+
+/** The reference to the resolved commit that a rebase or merge was continued with. */
+export const continuedRef = (id: string): string => refOf('continued', id);
+
+/** The reference to the worktree before a rebase or merge in it was aborted. */
+export const abortedRef = (id: string): string => refOf('aborted', id);
 
 /** The reference to a merge until it is part of the base. */
 export const integrationRef = (id: string): string => refOf('integrations', id);

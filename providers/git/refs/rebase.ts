@@ -1,60 +1,23 @@
-import { findByEnvironment } from '../../../platform/processes/identity';
-import { endProcess } from '../../../platform/processes/kill-process-group';
-import { checkOut, restoreHead } from '../checkpoints/restore';
+import { maxRemaining } from '../conflicts/unfinished';
 import { readCommit, resolveCommit } from '../files/trees';
 import { GitError, listedPaths } from '../git-error';
-import { forgetOperations, rebasedHead, unfinishedOperation } from '../operation-state';
-import { gitFields, type GitRunner } from '../run-git';
+import { rebasedHead, unfinishedOperation } from '../operation-state';
+import { type GitRunner, gitText } from '../run-git';
 import type { WorktreeStatus } from '../status';
 import { honestStatus } from '../worktrees/evidence';
-import { clearStaleLocks } from '../worktrees/locks';
 import type { Rebased, RebaseRequest } from '../worktrees/worktree-git';
 import { locateWorktree, verifyStill, type WorktreeLocation } from '../worktrees/worktree-location';
 import { isAncestor } from './ancestry';
 import { assertBranchName, assertObjectName, rebasedRef } from './names';
+import { conflictingPaths, endRebases, putBack, runRebase } from './run-rebase';
 import { setRef } from './set-ref';
 
-/** Marks git processes of a rebase, so that one whose worker died is found. */
-const operationVariable = 'BOARD_GIT_OPERATION';
-
-/** Many commits, or large ones, take their time. */
-const rebaseTimeoutMs = 10 * 60_000;
-
-/** Settings of a repository that would make a rebase do something else, or more. */
-const plainRebase = [
-  'rebase.autoStash=false',
-  'rebase.autoSquash=false',
-  'rebase.updateRefs=false',
-  'rebase.rebaseMerges=false',
-  'rebase.missingCommitsCheck=ignore',
-  'rebase.stat=false',
-  'rerere.enabled=false',
-];
-
-/**
- * Resets a worktree that was clean to a commit of its branch. The mark of the unfinished rebase is removed last: killed
- * before that, the next call finds it and does it again.
- */
-async function putBack(
-  git: GitRunner,
-  location: WorktreeLocation,
-  { branch, headSha }: { branch: string; headSha: string },
-): Promise<void> {
-  const { path: cwd } = location;
-  verifyStill(location);
-  await git.verify();
-  await clearStaleLocks(location, branch, git);
-  await restoreHead(git, cwd, { branch, headSha });
-  await checkOut(git, location, headSha);
-  verifyStill(location);
-  await git(['clean', '-fdq'], { cwd });
-  await git.verify();
-  await forgetOperations(location.gitDir);
-}
-
-async function conflictingPaths(git: GitRunner, cwd: string): Promise<string[]> {
-  const records = await gitFields(git, ['ls-files', '--unmerged', '-z'], { cwd });
-  return [...new Set(records.map((record) => record.slice(record.indexOf('\t') + 1)))];
+interface Attempted {
+  branch: string;
+  headSha: string;
+  ontoSha: string;
+  ref: string;
+  keep: boolean;
 }
 
 /** Whether the rebase that is unfinished is this one; one that wrote down nothing yet has done nothing yet. */
@@ -87,26 +50,41 @@ function refuseDirty(path: string, { entries }: WorktreeStatus): void {
   throw new GitError('dirty', `${path} has ${entries.length} changed or untracked files.`, paths);
 }
 
-/** Runs git's rebase; when that does not go through, everything is as before. */
-async function runRebase(
+/** Asserts that a rebase which stops could be continued. @throws GitError `conflict` */
+async function refuseTooMany(
+  git: GitRunner,
+  cwd: string,
+  { branch, ontoSha }: { branch: string; ontoSha: string },
+): Promise<void> {
+  const count = Number(await gitText(git, ['rev-list', '--count', 'HEAD', '--not', ontoSha], { cwd }));
+  if (count > maxRemaining) {
+    const most = `of at most ${maxRemaining} whose conflicts can be kept; rebase it without onConflict`;
+    throw new GitError('conflict', `${branch} has ${count} commits, ${most}.`);
+  }
+}
+
+/**
+ * Runs git's rebase; when that does not go through, everything is as before, unless conflicts are kept.
+ *
+ * @returns the files in conflict that are kept
+ */
+async function rebaseBranch(
   git: GitRunner,
   location: WorktreeLocation,
-  { branch, headSha, ontoSha, ref }: { branch: string; headSha: string; ontoSha: string; ref: string },
-): Promise<void> {
+  { branch, headSha, ontoSha, ref, keep }: Attempted,
+): Promise<string[]> {
   const { path: cwd } = location;
-  const env = { [operationVariable]: ref };
   try {
-    await git(['rebase', '--quiet', '--merge', '--no-fork-point', ontoSha], {
-      cwd,
-      env,
-      config: plainRebase,
-      timeoutMs: rebaseTimeoutMs,
-    });
+    await runRebase(git, cwd, { ref, range: [ontoSha] });
+    return [];
   } catch (error) {
     if (!(error instanceof GitError)) {
       throw error;
     }
     const paths = await conflictingPaths(git, cwd);
+    if (keep && error.code === 'failed' && paths.length > 0) {
+      return paths.slice(0, listedPaths);
+    }
     await putBack(git, location, { branch, headSha });
     await git(['update-ref', '--no-deref', '-d', ref, headSha], { cwd });
     if (paths.length === 0) {
@@ -119,7 +97,7 @@ async function runRebase(
 
 /** See `WorktreeGit.rebaseOnto`. */
 export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promise<Rebased> {
-  const { branch, ontoSha, id } = request;
+  const { branch, ontoSha, id, keepConflict: keep = false } = request;
   assertBranchName(branch);
   assertObjectName(ontoSha);
   const backupRef = rebasedRef(id);
@@ -130,7 +108,7 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
   }
 
   await git.verify();
-  await endProcess(await findByEnvironment(operationVariable, backupRef), { graceMs: 0 });
+  await endRebases(backupRef);
   const backup = await resolveCommit(git, cwd, backupRef);
   if (backup !== undefined && (await isOurs(location, backup))) {
     await putBack(git, location, { branch, headSha: backup });
@@ -149,9 +127,15 @@ export async function rebaseOnto(git: GitRunner, request: RebaseRequest): Promis
     return { headSha, previousHeadSha: headSha, rebased: false, backupRef };
   }
   refuseDirty(cwd, status);
+  if (keep) {
+    await refuseTooMany(git, cwd, { branch, ontoSha });
+  }
   verifyStill(location);
   await setRef(git, cwd, { ref: backupRef, sha: headSha, expected: backup ?? null });
-  await runRebase(git, location, { branch, headSha, ontoSha, ref: backupRef });
+  const conflicts = await rebaseBranch(git, location, { branch, headSha, ontoSha, ref: backupRef, keep });
+  if (conflicts.length > 0) {
+    return { headSha, previousHeadSha: headSha, rebased: false, backupRef, conflicts };
+  }
   const head = await readCommit(git, cwd, 'HEAD');
   if (!head) {
     throw new GitError('failed', `${cwd} has no commit after its rebase.`);

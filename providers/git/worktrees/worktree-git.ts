@@ -128,6 +128,8 @@ export interface RebaseRequest extends RecordedWorktree {
   ontoSha: string;
   /** Names the reference to the old head: `refs/board/rebased/<id>`. The same for every repetition of one rebase. */
   id: string;
+  /** Leave a conflict in the worktree, to be resolved. */
+  keepConflict?: boolean;
 }
 
 export interface Rebased {
@@ -136,6 +138,8 @@ export interface Rebased {
   /** `false` when the branch contained the commit already. */
   rebased: boolean;
   backupRef: string;
+  /** It has stopped at conflicts of these files, which are kept in the worktree. */
+  conflicts?: string[];
 }
 
 export interface IntegrateRequest {
@@ -239,7 +243,7 @@ export interface WorktreeGit {
   removeWorktree(request: RemoveRequest): Promise<Removed>;
 
   /**
-   * Rebases the branch of a worktree onto an exact commit. A conflict puts everything back.
+   * Rebases the branch of a worktree onto an exact commit. A conflict puts everything back, unless it is to be kept.
    *
    * @throws GitError `merge-conflict` with the paths, `dirty`, `mismatch`, `stale`, `conflict` (another operation is
    *   unfinished)

@@ -25,6 +25,8 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getAttempt: [1_000, 'listed commits and files of a completion; claims are bounded by its schema'],
   getAuthContext: [permission.options.length, 'the permissions that there are'],
   getBroadcast: [1_000, 'maxReaders of a broadcast'],
+  getConflictFile: [26_000, 'maxVersionBytes, of which a marker has at least 20 with its lines'],
+  getConflicts: [1_000, 'maxListed of the files in conflict'],
   getDecision: [100, 'the schema of a decision; its chain has 50, longestChain, and goes on with that of the first'],
   getError: [50, 'the schema of an error; related tasks are 10, relatedNamed'],
   getFileDiff: [25_000, 'maxPageBytes, of which a line has at least 40'],

@@ -78,6 +78,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/workflows\//, 'workflow:execute'],
   [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],
   [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
+  [/^\/api\/conflicts\/\{taskId\}\/(resolve|continue|abort)$/, 'task:write'],
   // Pull requests propose what a merge would do; issues become tasks.
   [/^\/api\/(tasks|backlog|agents|decisions|cost-prediction|github)(\/|$)/, 'task:write'],
 ];

@@ -26,6 +26,21 @@ export async function worktreeScenarios(stage: Stage): Promise<Recording[]> {
   await call.ok('POST', url(rebased.id, '/rebase'), {});
   const refused = await aWorktree();
   await call.post(url(refused.id, '/merge'), { expectedHead: 'a'.repeat(40) });
+  const conflicts = (taskId: string, rest = '') => `/api/conflicts/${taskId}${rest}`;
+  const stopped = async (): Promise<string> => {
+    const { id, path } = await aWorktree();
+    await commitIn(path, 'other.txt', `${id}\n`);
+    await shop.othersPush('other.txt', `base of ${id}\n`);
+    await call.ok('POST', url(id, '/rebase'), { onConflict: 'keep' });
+    return id;
+  };
+  const resolved = await stopped();
+  await call.ok('POST', conflicts(resolved, '/resolve?path=other.txt'), { resolution: 'theirs' });
+  const continued = await stopped();
+  await call.ok('POST', conflicts(continued, '/resolve?path=other.txt'), { resolution: 'theirs' });
+  await call.ok('POST', conflicts(continued, '/continue'), {});
+  const aborted = await stopped();
+  await call.ok('POST', conflicts(aborted, '/abort'));
   const merged = await aWorktree();
   await call.ok('POST', url(merged.id, '/merge'), {});
   const removed = await aWorktree();
@@ -47,6 +62,9 @@ export async function worktreeScenarios(stage: Stage): Promise<Recording[]> {
     ['worktree-create', worktreeId(created.id)],
     ['worktree-adopt', worktreeId(adopted.id)],
     ['worktree-rebase', worktreeId(rebased.id)],
+    ['worktree-resolve', worktreeId(resolved)],
+    ['worktree-continue', worktreeId(continued)],
+    ['worktree-abort', worktreeId(aborted)],
     ['worktree-merge-refused', worktreeId(refused.id)],
     ['worktree-merge', worktreeId(merged.id)],
     ['worktree-cleanup', worktreeId(removed.id)],

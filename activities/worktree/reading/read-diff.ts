@@ -1,15 +1,17 @@
-import type { Refusal } from '../../contracts/refusal';
-import type { DiffRead, DiffReading } from '../../contracts/runs/diff';
-import type { WorktreeState } from '../../contracts/runs/worktrees/worktree';
-import { refusal } from '../../domain/refusal';
-import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
-import type { DiffRequest } from '../../providers/git/diff/read-diff';
-import type { Git } from '../../providers/git/git';
-import { GitError, type GitErrorCode } from '../../providers/git/git-error';
-import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
-import { readDiffMessage, type Signed } from '../../workflows/message-proofs';
-import { placeOf } from './record';
-import { noWorktree } from './refusals';
+import type { Refusal } from '../../../contracts/refusal';
+import type { ConflictRead, ConflictReading } from '../../../contracts/runs/conflict';
+import type { DiffRead, DiffReading } from '../../../contracts/runs/diff';
+import type { WorktreeState } from '../../../contracts/runs/worktrees/worktree';
+import { refusal } from '../../../domain/refusal';
+import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
+import type { DiffRequest } from '../../../providers/git/diff/read-diff';
+import type { Git } from '../../../providers/git/git';
+import { GitError, type GitErrorCode } from '../../../providers/git/git-error';
+import type { WorktreeRecord, WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
+import { readDiffMessage, type Signed } from '../../../workflows/message-proofs';
+import { placeOf } from '../record';
+import { noWorktree } from '../refusals';
+import { readConflicts } from './read-conflicts';
 
 interface DiffDependencies {
   worktrees: Pick<WorktreeStore, 'get'>;
@@ -34,13 +36,19 @@ const codes: Partial<Record<GitErrorCode, string>> = {
 
 export function createDiffActivities({ worktrees, git, proofs }: DiffDependencies) {
   return {
-    /** Compares states of the files of a task, or reads one file. Changes nothing. */
-    async readDiff({ proof, ...query }: DiffRead & Signed): Promise<DiffReading | Refusal> {
+    /** Compares states of the files of a task, reads one file, or reads its conflicts. Changes nothing. */
+    async readDiff({
+      proof,
+      ...query
+    }: (DiffRead | ConflictRead) & Signed): Promise<DiffReading | ConflictReading | Refusal> {
       await proofs.require(readDiffMessage(query), proof);
       const { taskId } = query;
       const record = await worktrees.get(taskId);
       if (!record) {
         return noWorktree(taskId);
+      }
+      if (asksForConflicts(query)) {
+        return readConflicts(git, record, query);
       }
       const revisions = query.read.what === 'blob' ? [query.to] : [query.from, query.to];
       if (withoutFiles.includes(record.state) && revisions.some(({ kind }) => kind === 'worktree')) {
@@ -59,6 +67,8 @@ export function createDiffActivities({ worktrees, git, proofs }: DiffDependencie
 }
 
 export type DiffActivities = ReturnType<typeof createDiffActivities>;
+
+const asksForConflicts = (query: DiffRead | ConflictRead): query is ConflictRead => !('from' in query);
 
 async function read(
   { diffs }: Git,
