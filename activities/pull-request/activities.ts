@@ -184,7 +184,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
     if ('status' in opened) {
       return opened;
     }
-    const targetBranch = operation?.targetBranch ?? worktree.base.branch;
+    const targetBranch = operation.targetBranch ?? worktree.base.branch;
     return (
       onTarget(taskId, worktree, { opened, targetBranch }) ?? {
         repo: worktree.repository,

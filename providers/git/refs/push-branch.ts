@@ -45,7 +45,7 @@ function environmentFor({ url, header }: ForgeRemote): Record<string, string> {
     [`http.${url}.followRedirects`, 'false'],
     [`http.${url}.sslVerify`, 'true'],
   ];
-  const numbered = settings.flatMap(([key, value], index) => [
+  const numbered = settings.flatMap(([key, value], index): [string, string][] => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);

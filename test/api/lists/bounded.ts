@@ -32,7 +32,6 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getFileDiff: [25_000, 'maxPageBytes, of which a line has at least 40'],
   getFeedback: [20, 'the schema of feedback'],
   getGovernanceTrace: [256, 'the bounds of what a trace stores'],
-  getPullRequest: [200, 'maxChecks and maxReviews'],
   getReflection: [20, 'the schema of a reflection'],
   getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
   getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { mkdir } from 'node:fs/promises';
 import { git } from '../git/repository';
 import { programOutput } from '../processes/program-output';
 
