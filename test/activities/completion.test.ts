@@ -74,6 +74,7 @@ async function completion(recoveriesAs: (store: RecoveryStore) => RecoveryStore 
         isEmpty: () => Promise.resolve(true),
       },
       reservations: { release: () => Promise.resolve() },
+      settings: { current: () => Promise.resolve({ agents: { requireReview: false } }) },
     },
     withdrawApprovals: () => Promise.resolve(),
     log,

@@ -1,3 +1,5 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Caller, scriptAgent } from '../../support/caller';
 import { aRemoteRepository, type RemoteRepository } from '../../support/git/remote-repository';
 import { git } from '../../support/git/repository';
@@ -213,6 +215,27 @@ describe('review of a result', () => {
     expect((await mainLog()).split('\n').filter((line) => line.includes(taskId))).toHaveLength(1);
     const { decisions } = await stack.call.ok('GET', url(taskId));
     expect(decisions).toMatchObject([{ outcome: 'accepted' }]);
+  });
+
+  test('an acceptance whose workflow is lost is taken over by the next one', async () => {
+    const { taskId, attemptId } = await aResult('lost.txt');
+    const active = join(stack.dir, 'data', 'tasks', 'active');
+    const file = join(
+      active,
+      (await readdir(active)).find((name) => name.startsWith(taskId))!,
+    );
+    const text = await readFile(file, 'utf8');
+    const lost = 'state: accepting\n  decisionId: review_lost\n  decidedBy: service:gone';
+    await writeFile(file, text.replace('state: pending', lost));
+    expect(await stack.call.post(`/api/agents/${taskId}/start`, { agent: 'as-told' })).toMatchObject({
+      status: 409,
+      body: { code: 'REVIEW_ACCEPTING' },
+    });
+    expect(await stack.call.ok('POST', url(taskId, '/accept'), { attemptId })).toMatchObject({
+      review: { state: 'accepted', decidedBy: 'service:admin' },
+      decisions: [{ outcome: 'accepted', by: 'service:admin' }],
+    });
+    expect(await taskOf(taskId)).toMatchObject({ status: 'done' });
   });
 
   test('a result is sent back into the session of its agent, with a message and the open comments', async () => {
