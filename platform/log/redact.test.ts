@@ -52,6 +52,7 @@ describe('redacting', () => {
       'AWS_SECRET_ACCESS_KEY="wJalrXUtnFEMI/K7MDENG"',
       'AWS_SECRET_ACCESS_KEY="[REDACTED]"',
     ],
+    ['one with its name in one word', 'AwsSecretAccessKey => "aB3aB3aB3"', 'AwsSecretAccessKey => "[REDACTED]"'],
     ['a password behind a prefix', 'DB_PASSWORD=letmein1', 'DB_PASSWORD=[REDACTED]'],
     [
       'a token of a registry',

@@ -37,7 +37,7 @@ const labelledShapes: readonly RegExp[] = [
   /(\bhttps?:\/\/)[^\s/:@]{1,256}(?=:x-oauth-basic@)/gi,
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
   // Also at the end of a longer name: `DB_PASSWORD`, `AWS_SECRET_ACCESS_KEY`.
-  /((?<![a-z0-9])(?:password|passwd|secret(?:[_-]?access[_-]?key)?|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}(?:=>|[=:])\s{0,4}["']?)[^\s"',;]{8,}/gi,
+  /((?<![a-z0-9])(?:password|passwd|(?:aws)?secret(?:[_-]?access[_-]?key)?|api[_-]?key|(?:access|auth|refresh)[_-]?token)["']?\s{0,4}(?:=>|[=:])\s{0,4}["']?)[^\s"',;]{8,}/gi,
 ];
 
 /** What every shape has in it: most text has none of them, and is not searched for each shape. */
