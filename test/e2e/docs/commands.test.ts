@@ -12,7 +12,7 @@ const smallService = 'requests of a small service, which this stack does not run
 const notRun: Record<string, string> = {
   'README.md: npm ci': 'installs packages, and runs the demo and all tests',
   'README.md: export BOARD_ADMIN_KEY': 'starts the service on the ports of a real one',
-  'docs/use/integrations/forges.md: curl -X PATCH': 'names a forge in the internet',
+  'docs/use/integrations/': 'needs a forge in the internet, and a token of it',
   'docs/use/runs/agents.md: curl http://127.0.0.1:3001/api/config/agent-presets': 'adds an agent that is downloaded',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/config/agents/gemini': 'downloads an agent',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/agents/$TASK/start': 'needs an agent with a login',
