@@ -38,12 +38,17 @@ describe('a rebase that keeps its conflict', () => {
 
   it('is the same one when it is repeated', async () => {
     const { headSha, ontoSha, rebased } = await at.stop();
-    const before = await stateOf(at.worktree);
+    // The date of the first commit is that of its try.
+    const current = async () => {
+      const { status, ...state } = await stateOf(at.worktree);
+      return { ...state, status: status.filter((line) => !line.startsWith('# branch.oid')) };
+    };
+    const before = await current();
     expect(await at.rebase(ontoSha)).toMatchObject({
       conflicts: rebased.conflicts,
       previousHeadSha: headSha,
     });
-    expect(await stateOf(at.worktree)).toEqual(before);
+    expect(await current()).toEqual(before);
   });
 
   it('shows a file in its versions, with the lines in conflict', async () => {
