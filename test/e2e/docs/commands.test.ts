@@ -17,6 +17,7 @@ const notRun: Record<string, string> = {
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/config/agents/gemini': 'downloads an agent',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/agents/$TASK/start': 'needs an agent with a login',
   'docs/use/runs/approvals.md: curl': 'decides a request that an agent has to make first',
+  'docs/use/runs/conflicts.md: api': 'resolves a conflict that has to be there first',
   'docs/use/runs/diff.md: api /diff/TASK_ID/comments': 'sends to an agent that resumes its sessions',
   'docs/use/runs/review.md: api /tasks/TASK_ID -X PATCH': 'decides a result that has to wait for a review first',
   'docs/use/runs/worktrees.md: git log': 'shows a commit of a worktree that was removed by force',
