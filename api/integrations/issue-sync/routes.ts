@@ -90,11 +90,13 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       }),
     },
     async ({ body: { repo: named, expectedRevision: bodyRevision, ...fields }, auth, header }, ctx) => {
-      const repository = await repositoryNamed(context, named, 'repo');
-      const { name } = repository;
-      if (fields.enabled) {
+      // One whose repository is gone, or has no forge any more, can still be disabled.
+      const disabled = fields.enabled ? undefined : await issueSyncs.configs.get(named);
+      const repository = disabled ? undefined : await repositoryNamed(context, named, 'repo');
+      if (fields.enabled && repository) {
         await assertAlone(repository);
       }
+      const name = disabled?.id ?? repository?.name ?? named;
       const expected = await statedRevision(
         { type, id: name, current: () => issueSyncs.configs.get(name) },
         { header, bodyRevision },

@@ -151,4 +151,12 @@ describe('several repositories', () => {
       body: { code: 'ISSUE_SYNC_DUPLICATE', details: { other: expect.any(String) } },
     });
   });
+
+  it('that have lost their forge say so, and can be disabled', async () => {
+    await stack.call.ok('PATCH', '/api/config/repos/silent', { forge: null });
+    const refused = await stack.call.post('/api/github/sync', { repo: 'silent' });
+    expect(refused).toMatchObject({ status: 502, body: { code: 'FORGE_NOT_CONFIGURED' } });
+    expect(await configure('silent', { enabled: false })).toMatchObject({ enabled: false, repository: null });
+    expect((await stack.call.post('/api/github/sync', { repo: 'silent' })).status).toBe(409);
+  });
 });
