@@ -13,6 +13,7 @@ import { branchedBoard } from '../stores/board-files/wrappers/branched-board';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
+import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
 import { openStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import { openDatabase, storeOptions } from '../stores/port/open';
@@ -64,10 +65,11 @@ export async function openContext({ env, log, client }: ContextSources, closers:
   };
 }
 
-/** The board as the API changes it: names of branches are settled, ceremonies required, and every change recorded. */
+/** The board as the API changes it: names of branches are settled, rules asked, ceremonies required, and every change recorded. */
 function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
   const governed = gatedBoard(branchedBoard(files, stores.repositories), createCompletionGate(stores));
-  return recordedBoard(governed, createChangeRecorder({ ...stores, owed }));
+  const ruled = ruledBoard(governed, stores.rules, { asks: 'all' });
+  return recordedBoard(ruled, createChangeRecorder({ ...stores, owed }));
 }
 
 const healthChecks = (env: ApiEnvironment, database: Database, client: Client | undefined): ApiContext['checks'] => ({

@@ -3,8 +3,10 @@ import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
 import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
 import type { AgentConfig } from '../contracts/settings/agent-config';
 import { detectPresets } from '../providers/agents/local/detect-presets';
+import type { Board } from '../stores/board-files/types';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
+import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
 import { workerQueue } from '../workflows/queues';
 import { createBoardActivities } from './activities/board-activities';
 import { createHostActivities } from './activities/host-activities';
@@ -16,7 +18,9 @@ export async function createWorkerDependencies(parts: WorkerParts) {
   const { env, log, hostId, workerId, self, sleep, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, common, probing, approvals } = shared;
-  const completionGate = createCompletionGate(stores);
+  const gate = createCompletionGate(stores);
+  /** No run completes its task past the rules and the ceremonies. */
+  const governed = (files: Board): Board => ruledBoard(gatedBoard(files, gate), stores.rules, { asks: 'completion' });
   const live = new LiveAgents();
   const stops = new AgentStops();
   const queue = workerQueue(hostId, workerId);
@@ -59,8 +63,8 @@ export async function createWorkerDependencies(parts: WorkerParts) {
       createBoardActivities(shared, {
         env,
         client,
-        board: gatedBoard(board, completionGate),
-        gate: completionGate,
+        board: governed(board),
+        gate,
       }),
     hostActivities,
     hostService: createHostService(hostActivities, common.proofs),

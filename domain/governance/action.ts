@@ -16,7 +16,6 @@ export const governedActions = [
   'network',
   'spend',
   'continuation',
-  'external-message',
 ] as const;
 export type GovernedAction = (typeof governedActions)[number];
 
@@ -28,7 +27,10 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
   /** Who asks for it, as the audit log names them. */
   actor: string;
   taskId?: string;
-  tool?: string;
+  /** Every name of the tool that is used. */
+  tools?: readonly string[];
+  /** What the tool policies are of that must allow it, as far as there are such policies. */
+  roles?: readonly string[];
   /** Everything that makes the action what it is: an approval is of exactly this. */
   subject?: Readonly<Record<string, unknown>>;
   /** Facts for the trace. */
@@ -78,7 +80,6 @@ const risks: Record<GovernedAction, number> = {
   network: 70,
   spend: 50,
   continuation: 65,
-  'external-message': 65,
 };
 
 /** A run can do what its phase lets it. */

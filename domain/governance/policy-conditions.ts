@@ -9,8 +9,8 @@ export interface Finding {
   rule?: number;
 }
 
-/** A question, and the other names of the same action: what is said about any of them is about it. */
-export type ActionQuestion = PolicyQuestion & { also?: readonly string[] };
+/** A question, and the other names of the same action and of its tool: what is said about any of them is about it. */
+export type ActionQuestion = PolicyQuestion & { also?: readonly string[]; tools?: readonly string[] };
 
 /** Every name of an action, the one that it is reported and counted under first. */
 export const namesOf = ({ actionType, also = [] }: Pick<ActionQuestion, 'actionType' | 'also'>): string[] => [
@@ -34,7 +34,11 @@ const effects = { deny: 'block', 'require-approval': 'require-approval', warn: '
 
 /** The tool of an action: an action that states none is taken for one. */
 const toolsOf = (question: ActionQuestion): string[] =>
-  typeof question.metadata?.['tool'] === 'string' ? [question.metadata['tool']] : namesOf(question);
+  question.tools
+    ? [...question.tools]
+    : typeof question.metadata?.['tool'] === 'string'
+      ? [question.metadata['tool']]
+      : namesOf(question);
 
 type Condition<T extends PureType> = (policy: PolicyOf<T>, question: ActionQuestion) => Finding[];
 

@@ -16,6 +16,8 @@ export interface ToolRules {
   deniedPaths: readonly string[];
   readPaths: readonly string[];
   worktreePath: string;
+  /** Asks the rules of the board about a use that nothing here denies; the stricter counts. */
+  asks?: (use: ToolUse) => Promise<ToolVerdict>;
 }
 
 /** Nothing but the worktree limits it. */
@@ -60,9 +62,15 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   fetch: ['network'],
 };
 
+/** Everything that a use is called by: its names, its kind, and what people call the kind. */
+export const allNamesOf = ({ names, kind }: Pick<ToolUse, 'names' | 'kind'>): string[] => [
+  ...names,
+  ...(kind === null ? [] : [kind, ...(aliases[kind] ?? [])]),
+];
+
 /** Decides whether a run may use a tool: the strictest of profile, preset, task and phase counts. */
 export function decideTool(rules: ToolRules, use: ToolUse): ToolVerdict {
-  const names = [...use.names, ...(use.kind === null ? [] : [use.kind, ...(aliases[use.kind] ?? [])])];
+  const names = allNamesOf(use);
   const { tools, permissions } = rules;
   const denied = names.find((name) => tools.denied.includes(name));
   if (denied !== undefined) {

@@ -25,6 +25,8 @@ export class Operation {
   private readonly made = new Set<string>();
   private ended = false;
   private written = false;
+  /** Ids of the traces of rules that warned of the change. */
+  readonly warnings = new Set<string>();
   private deferred: { error: unknown } | undefined;
 
   constructor({ seed, startedAt, repeated, keyed = false }: OperationStart) {
@@ -53,6 +55,11 @@ export class Operation {
 
   get startedAt(): Date {
     return new Date(this.time);
+  }
+
+  /** Notes a rule that warned of the change, by the trace of its decision. */
+  noteWarning(traceId: string): void {
+    this.warnings.add(traceId);
   }
 
   /** Records that something was, or may have been, written. */

@@ -84,7 +84,7 @@ const subjectOf = (asked: AskedAction, required: readonly RuleReason[]): string 
     by: asked.agent ?? asked.actor,
     project: asked.project ?? null,
     taskId: asked.taskId ?? null,
-    tool: asked.tool ?? null,
+    tools: asked.tools ?? [],
     subject: asked.subject ?? {},
     rules: [...new Set(required.map(({ source, id }) => `${source}/${id}`))].sort(),
   });

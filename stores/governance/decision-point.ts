@@ -11,11 +11,14 @@ import { createActionApprovals } from './action-approvals';
 import type { AgentPermissionStore } from './agent-permission-store';
 import type { PermissionApprovalStore } from './permission-approval-store';
 import { type Counting, evaluatePolicies, type EvaluationSources, outcomes } from './policy-evaluation';
+import { toolPolicyReasons } from './tool-policy-reasons';
+import type { ToolPolicyStore } from './tool-policy-store';
 import type { TraceStore } from './trace-store';
 
 export interface DecisionPointSources extends EvaluationSources {
   agentPermissions: Pick<AgentPermissionStore, 'get'>;
   permissionApprovals: PermissionApprovalStore;
+  toolPolicies: Pick<ToolPolicyStore, 'get'>;
   traces: Pick<TraceStore, 'record'>;
 }
 
@@ -25,6 +28,8 @@ export interface Asking {
   counting?: Counting;
   /** Names the one thing that an approval is used for; without it approvals are looked at and none is used. */
   use?: string;
+  /** `elsewhere`: the caller requests the approval by itself, such as one of the run. */
+  approvals?: 'elsewhere';
   /** Nothing is done after this: no approval is requested. */
   preview?: boolean;
   /** Names the decision, so that deciding again is one trace. */
@@ -47,14 +52,17 @@ const redact = createRedactor();
 const bounds = { bytes: 16_384, depth: 8, items: 100 };
 
 /**
- * The one place that combines the rules: policies, permissions of agents and their approvals. Every action that a rule can speak
+ * The one place that combines the rules: policies, tool policies, permissions of agents and their approvals. Every action that a rule can speak
  * of asks here before it is done (docs/use/governance/decision-point.md), and the strictest rule decides.
  */
 export function createDecisionPoint(sources: DecisionPointSources, now: () => Date = () => new Date()) {
-  const { policies, agentPermissions, permissionApprovals, traces } = sources;
+  const { policies, agentPermissions, permissionApprovals, toolPolicies, traces } = sources;
   const approvals = createActionApprovals({ policies, permissionApprovals }, now);
 
   return {
+    /** Whether any policy is turned on: without one, what policies are scoped by need not be read. */
+    hasPolicies: async (): Promise<boolean> => (await policies.enabled()).length > 0,
+
     /** Asks whether an action may be done now. Writes a trace where any rule is about it. */
     async decide(asked: AskedAction, asking: Asking = {}): Promise<RuleDecision> {
       const permission = asked.agent === undefined ? undefined : await agentPermissions.get(asked.agent);
@@ -62,18 +70,23 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
         actionType: asked.action,
         riskScore: asked.riskScore ?? riskScoreOf(asked.action, asked),
         preview: asking.preview === true,
-        ...compact({ agent: asked.agent, project: asked.project, also: asked.also }),
-        metadata: compact({ tool: asked.tool, taskId: asked.taskId }),
+        ...compact({ agent: asked.agent, project: asked.project, also: asked.also, tools: asked.tools }),
+        metadata: compact({ taskId: asked.taskId }),
       };
       const counting = asking.counting ?? (asking.preview ? 'preview' : 'each');
       const level = permission?.level;
       const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
       const byPermission = permission && !asked.onBehalf && (await permissionReason(asked, permission, asking));
-      const reasons = [...evaluated.matches.map(policyReason), ...(byPermission ? [byPermission] : [])];
-      const combined = combineReasons(reasons);
-      const decided =
-        combined.decision === 'require-approval' ? await approvals.settle(asked, combined, asking) : combined;
-      const evaluatedRules = [...evaluated.evaluatedRules, ...(byPermission ? [permissionRule(byPermission)] : [])];
+      const byTools = await toolPolicyReasons(toolPolicies, asked);
+      const others = [...byTools.reasons, ...(byPermission ? [byPermission] : [])];
+      const combined = combineReasons([...evaluated.matches.map(policyReason), ...others]);
+      const settles = combined.decision === 'require-approval' && asking.approvals !== 'elsewhere';
+      const decided = settles ? await approvals.settle(asked, combined, asking) : combined;
+      const evaluatedRules = [
+        ...evaluated.evaluatedRules,
+        ...byTools.evaluatedRules,
+        ...(byPermission ? [permissionRule(byPermission)] : []),
+      ];
       const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
       const isAbout = evaluatedRules.length > 0;
       const traceId = isAbout ? await traces.record(traceOf(asked, { decided, evaluatedRules, asking })) : undefined;
@@ -164,7 +177,7 @@ function traceOf(
     steps: approval ? [{ label: approval.id, status: 'info', message: `The approval is ${approval.status}.` }] : [],
     raw: {
       actor,
-      ...compact({ also: asked.also, tool: asked.tool, project: asked.project }),
+      ...compact({ also: asked.also, tools: asked.tools, project: asked.project }),
       facts: redactJson(facts, redact, bounds).value,
       reasons,
     },

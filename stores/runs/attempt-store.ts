@@ -43,6 +43,8 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   maxRetries: number;
   /** The status of the task when the attempt was admitted; absent in records of earlier versions. */
   taskStatus?: TaskStatus;
+  /** Of the task when it was launched: what policies are scoped by. */
+  project?: string;
   /** How long the run may take by the settings when it was launched, in milliseconds. */
   timeoutMs?: number;
   repository: Repository | null;

@@ -6,6 +6,7 @@ import { agentDecider } from '../../activities/agent-run/dispatch/agent-approval
 import type { AgentStops } from '../../activities/agent-run/dispatch/agent-stops';
 import { attemptDirectories } from '../../activities/agent-run/dispatch/attempt-files';
 import type { LiveAgents } from '../../activities/agent-run/dispatch/live-agents';
+import { toolRulings } from '../../activities/agent-run/dispatch/tool-rulings';
 import { reportingStarts } from '../../activities/agent-run/prepare/probing';
 import { createPushActivities } from '../../activities/pull-request/push';
 import { createRepositoryActivities } from '../../activities/repository-setup/activities';
@@ -95,6 +96,7 @@ export function createHostActivities(
       leaving,
       stopping,
       decider: (record) => agentDecider(approvals, record),
+      toolRulings: (record) => toolRulings(stores, record),
       isRunOpen: (attemptId) => isRunOpen(client, attemptId),
       watchdog,
       checkpoints,

@@ -242,6 +242,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
     const conversation = input.conversation && (await conversationFields(deps, input.conversation.documentId));
     return deps.attempts.create({
       taskStatus: inputs.task.status,
+      ...compact({ project: inputs.task.project }),
       ...newRecord(input, plan, { createdAt, hostId }),
       ...conversation,
     });

@@ -8,6 +8,7 @@ import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import { isCeremonyRequired } from '../../../stores/board-files/wrappers/completion-gate';
+import { isRuleRefusal } from '../../../stores/governance/require-allowed';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { ActiveRunStore } from '../../../stores/runs/admission/active-run-store';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
@@ -66,9 +67,9 @@ const maxComments = 1_000;
 
 /**
  * Puts the result on the task, exactly once: a task that shows this completion already is not changed. One that would be done
- * without its ceremonies, or whose required verification steps the run left out, is blocked; one that needs a review waits
- * for it. A status that another actor has set since the run took the task stays, with a comment; a launch that never came to
- * its agent changes nothing.
+ * without its ceremonies or against the rules, or whose required verification steps the run left out, is blocked; one that
+ * needs a review waits for it. A status that another actor has set since the run took the task stays, with a comment; a launch
+ * that never came to its agent changes nothing.
  */
 export async function applyCompletion(
   deps: TaskDependencies & { traces: Pick<TraceStore, 'record'> },
@@ -126,7 +127,7 @@ export async function applyCompletion(
   try {
     await apply(deps, record, outcome());
   } catch (error) {
-    if (!isCeremonyRequired(error)) {
+    if (!isRefusedCompletion(error)) {
       throw error;
     }
     await apply(deps, record, outcome(error));
@@ -135,6 +136,9 @@ export async function applyCompletion(
     await traceUnverified(deps.traces, record, awaited);
   }
 }
+
+/** Whether the task may not be done: its ceremonies are missing, or the rules forbid it. */
+const isRefusedCompletion = (error: unknown): error is AppError => isCeremonyRequired(error) || isRuleRefusal(error);
 
 type AwaitedSteps = NonNullable<ReturnType<typeof awaitedSteps>>;
 
@@ -200,7 +204,7 @@ async function apply(
     const changeOurs = (task: Task): Partial<Task> => (isOurs(task) ? change(task) : undefined) ?? {};
     await board.update(record.taskId, changeOurs, { actor: `agent:${record.agent}` });
   } catch (error) {
-    if (isCeremonyRequired(error)) {
+    if (isRefusedCompletion(error)) {
       throw error;
     }
     if (!(error instanceof AppError) || error.status === 503) {

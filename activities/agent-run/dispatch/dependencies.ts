@@ -18,6 +18,7 @@ import type { AttemptDirectories } from './attempt-files';
 import type { CheckpointDependencies } from './checkpoints';
 import type { LiveAgents } from './live-agents';
 import type { SupervisionDependencies } from './supervision';
+import type { ToolRulings } from './tool-rulings';
 import type { WatchdogDependencies } from './watchdog';
 
 /** What the agents of a host are run with. */
@@ -40,6 +41,8 @@ export interface DispatchDependencies
   handles: AttemptHandleStore;
   /** Requests permissions for the agent of an attempt. */
   decider(record: AttemptRecord): AgentDecider;
+  /** What the rules of the board make of the tools of an attempt. */
+  toolRulings(record: AttemptRecord): ToolRulings;
   /** Records what the sessions of an agent offer on this host. */
   offered(agent: AgentConfig, offer: SessionOffer): Promise<void>;
   outputArtifacts: OutputArtifactStore;

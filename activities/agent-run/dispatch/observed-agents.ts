@@ -16,12 +16,14 @@ import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { storeCaptured } from '../../output-cleanup/activities';
 import { sourceOf } from '../../shared/event-source';
 import { goesOnWith } from '../prepare/launch-snapshot';
+import type { AgentDecider } from './agent-approvals';
 import { checkpointRun } from './checkpoints';
 import type { DispatchDependencies } from './dependencies';
 import { runGone, workerShutDown } from './failures';
 import { spoolDirOf } from './reattach';
 import { agentLocationOf, transportOf } from './recorded-contract';
 import { spaceFor } from './space-for';
+import type { ToolRulings } from './tool-rulings';
 import { watchRun } from './watchdog';
 
 /** What the worktree shows when an agent is notified of another phase was done under the one before. */
@@ -33,6 +35,18 @@ const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): 
     return agent.command(command);
   },
 });
+
+/** Asks the rules before people, where the provider has not done that with everything it knows of the tool. */
+const ruledDecider =
+  (rulings: ToolRulings, { provider }: AttemptRecord, decide: AgentDecider): AgentDecider =>
+  async (question, signal) => {
+    const { requestKind, actionClass } = question;
+    const isAsked = provider === 'acp' || requestKind === 'elicitation' || actionClass === 'elicitation';
+    const ruled = isAsked ? undefined : await rulings.ofClass(actionClass);
+    return ruled?.verdict === 'deny'
+      ? { decision: 'rejected', decidedBy: 'system:rules', note: ruled.reason }
+      : decide(question, signal);
+  };
 
 interface ObservedRun {
   path: string;
@@ -53,6 +67,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
     run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
   ): Promise<T> {
     const watch = watchRun(deps, record);
+    const rulings = deps.toolRulings(record);
     const checkpoints = checkpointRun({ ...deps, git: deps.git.under(fence) }, record, worktreePath);
     const spoolDir = spoolDirOf(record, deps.agentsDir);
     const isCurrent = async () => (await deps.attempts.isSupervisedBy(record._id, deps.self)) && (await fence.holds());
@@ -63,7 +78,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
       worktreePath,
       worktreeIdentity: record.baseline?.identity,
       transport: transportOf(record),
-      rules: () => rulesNow(record, worktreePath),
+      rules: async () => ({ ...(await rulesNow(record, worktreePath)), asks: (use) => rulings.ofUse(use) }),
       ...goesOnWith(record),
       ...compact({ requestedModel: record.request.model }),
       transportDir: deps.transportDir,
@@ -87,7 +102,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
         deps
           .offered(record.agentConfig, offer)
           .catch((error: unknown) => deps.log.warn({ err: error, attemptId: record._id }, 'session offer not stored')),
-      decide: deps.decider(record),
+      decide: ruledDecider(rulings, record, deps.decider(record)),
     };
     try {
       return await inItsHands(record, isCurrent, () => run(dispatch, sink));

@@ -17,6 +17,8 @@ import {
 } from '../../../contracts/runs/worktrees/worktree';
 import { authorize } from '../../../platform/http/auth/authorize';
 import type { Routes } from '../../../platform/http/routing/routes';
+import type { WorkflowContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 import { refusalError } from '../../refusal-error';
 import type { WorktreesContext } from './context';
 import { assertMayMerge } from './may-merge';
@@ -27,7 +29,7 @@ const taskParams = z.strictObject({ taskId });
 const path = '/tasks/:taskId/worktree';
 
 /** The git worktree of a task: made, inspected, moved forward, merged and removed. */
-export function worktreeRoutes(routes: Routes, context: WorktreesContext): void {
+export function worktreeRoutes(routes: Routes, context: WorktreesContext & Pick<WorkflowContext, 'rules'>): void {
   readRoutes(routes, context);
 
   routes.add(
@@ -114,6 +116,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
       errors: [403, 404, 409, 503],
     },
     async ({ params, body, auth }) => {
+      await assertAllowed(context, 'merge', { taskId: params.taskId, actor: auth.actor, subject: body });
       const anyBranch = await assertMayMerge(context, params.taskId, auth);
       return operate(context, params.taskId, { request: { kind: 'merge', ...body, ...anyBranch }, actor: auth.actor });
     },
@@ -139,6 +142,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext): void 
     async ({ params, query, auth }, ctx) => {
       if (query.force) {
         authorize(auth, 'admin:manage', { method: ctx.method });
+        await assertAllowed(context, 'force', { taskId: params.taskId, actor: auth.actor, subject: query });
       }
       await manifestOf(context, params.taskId);
       return operate(context, params.taskId, { request: { kind: 'cleanup', ...query }, actor: auth.actor });

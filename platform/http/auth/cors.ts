@@ -15,6 +15,7 @@ const readableHeaders = [
   'X-Board-Task-Identity-Conflicts',
   'X-Has-More',
   'X-Next-Cursor',
+  'X-Policy-Warnings',
   'X-Next-Sequence',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -35,11 +35,14 @@ export interface IdempotencyKeys {
   release(id: string, token: string, options: { forget: boolean }): Promise<void>;
 }
 
+/** Names the traces of rules that warned of what was done. */
+export const warningsHeader = 'X-Policy-Warnings';
+
 const names = ['idempotency-key', 'x-idempotency-key'] as const;
 const printable = /^[\x21-\x7e]{1,200}$/;
 const renewEveryMs = 3_000;
 /** Headers that belong to the response of a route, not to the single request. */
-const storedHeaders = ['Location', 'ETag', 'X-Resource-Revision', 'Cache-Control'];
+const storedHeaders = ['Location', 'ETag', 'X-Resource-Revision', 'Cache-Control', warningsHeader];
 
 /**
  * The key of a request: `Idempotency-Key`, or `X-Idempotency-Key`, which means the same.

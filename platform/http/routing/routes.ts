@@ -3,6 +3,7 @@ import type { Router } from '@koa/router';
 import type { z } from 'zod';
 import { AppError } from '../../errors/app-error';
 import type { Page, PagedBody } from '../../lists/page';
+import { currentOperation } from '../../operations/operation';
 import { type AuthContext, type Authenticate, presentedKey } from '../auth/auth';
 import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
 import { authorize } from '../auth/authorize';
@@ -19,6 +20,7 @@ import {
   replayedHeader,
   sendStored,
   StoredResponse,
+  warningsHeader,
 } from '../limits/idempotency';
 import { assertCursor, type ListRequest, toListResponse } from '../list-response';
 import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
@@ -229,6 +231,10 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     const perform = async (): Promise<unknown> => {
       const result = toListResponse(ctx, list, await handle(input, ctx));
       deps.setHeaders?.(ctx, list, result);
+      const warnings = currentOperation()?.warnings;
+      if (warnings && warnings.size > 0) {
+        ctx.set(warningsHeader, [...warnings].join(','));
+      }
       if (isReplayed(result)) {
         ctx.set(replayedHeader, 'true');
       }

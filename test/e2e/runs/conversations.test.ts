@@ -287,6 +287,18 @@ describe('a watcher', () => {
     expect(JSON.stringify(entries)).not.toContain('build');
   });
 
+  test('is refused under a policy that denies a continuation, which binds no follow-up of a person', async () => {
+    const { taskId, continueConversation } = await anEnded('rememberer');
+    const rules = [{ action: 'continuation', effect: 'deny' }];
+    const { id: policy } = await stack.call.ok('POST', '/api/policies', { name: 'No watchers', rules });
+    const answer = await continueConversation('continue', { message: 'x' });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'POLICY_BLOCKED', details: { policy } } });
+    const person = await continueConversation('follow-up', { message: 'x' });
+    expect(person.status).toBe(201);
+    await untilEnded(taskId, person.body.attemptId);
+    await stack.call.ok('DELETE', `/api/policies/${policy}`);
+  });
+
   test('evaluates what the stores have: the cost of this month and failed tests', async () => {
     const { taskId, attemptId, continueConversation } = await anEnded('rememberer');
     await stack.call.ok('POST', '/api/telemetry/events', {

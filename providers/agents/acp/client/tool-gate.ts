@@ -60,7 +60,13 @@ export async function decide(
 ): Promise<ToolVerdict> {
   try {
     const current = await rules();
-    return decideTool(current, use(current));
+    const used = use(current);
+    const verdict = decideTool(current, used);
+    if (verdict.verdict === 'deny' || !current.asks) {
+      return verdict;
+    }
+    const ruled = await current.asks(used);
+    return ruled.verdict === 'allow' ? verdict : ruled;
   } catch {
     return { verdict: 'deny', rule: 'policy', reason: 'The rules of the run cannot be read. Try again.' };
   }

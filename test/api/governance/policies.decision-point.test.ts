@@ -1,0 +1,158 @@
+import { governedActions } from '../../../domain/governance/action';
+import { read } from '../../docs/pages';
+import { agentKey, type ApiUnderTest, type Reply, startWholeTestApi } from '../api-under-test';
+
+let board: ApiUnderTest;
+let projects = 0;
+const aProject = () => `project-${(projects += 1)}`;
+const call = (method: string, path: string, body?: object, key?: string) =>
+  board.call(method, `/api${path}`, { ...(body ? { body } : {}), ...(key ? { key } : {}) });
+const aPolicy = async (project: string, policy: object): Promise<string> =>
+  (await call('POST', '/policies', { name: 'A rule', scope: { projects: [project] }, ...policy })).body.id;
+const deny = (action: string) => ({ rules: [{ action, effect: 'deny' }] });
+
+/** How each action is tried on a task of a project, one way after the other. */
+type Tries = Record<string, (project: string, id: string) => Promise<Reply>>;
+const bulkReply = async (reply: Promise<Reply>): Promise<Reply> => {
+  const { failed = [], ...rest } = (await reply).body;
+  const [first] = failed as { error: string }[];
+  return first ? { ...(await reply), status: 403, body: { code: first.error } } : { ...(await reply), body: rest };
+};
+const tries: Record<string, Tries> = {
+  'create-task': {
+    'a new task': (project) => call('POST', '/tasks', { title: 'a', project }),
+    'a new task in the backlog': (project) => call('POST', '/backlog', { title: 'a', project }),
+  },
+  'update-task': {
+    'a change': (_project, id) => call('PATCH', `/tasks/${id}`, { title: 'b' }),
+    'a comment': (_project, id) => call('POST', `/tasks/${id}/comments`, { author: 'a', text: 'b' }),
+    'a subtask': (_project, id) => call('POST', `/tasks/${id}/subtasks`, { title: 'b' }),
+    'a change in bulk': (_project, id) =>
+      bulkReply(call('POST', '/tasks/bulk-update', { taskIds: [id], updates: { title: 'b' } })),
+    'the backlog': (_project, id) => call('POST', `/tasks/${id}/demote`),
+  },
+  'complete-task': {
+    'a change': (_project, id) => call('PATCH', `/tasks/${id}`, { status: 'done' }),
+    'a change in bulk': (_project, id) =>
+      bulkReply(call('POST', '/tasks/bulk-update', { taskIds: [id], status: 'done' })),
+    'a new task that is done': (project) => call('POST', '/tasks', { title: 'a', project, status: 'done' }),
+  },
+  'delete-task': { 'a deletion': (_project, id) => call('DELETE', `/tasks/${id}`) },
+  merge: { 'a merge': (_project, id) => call('POST', `/tasks/${id}/worktree/merge`) },
+  force: {
+    'a removal by force': (_project, id) => call('DELETE', `/tasks/${id}/worktree?force=true&reason=because`),
+  },
+};
+
+/** Actions that need a worker, and the tests in which they are refused. */
+const elsewhere: Record<string, string> = {
+  launch: 'test/e2e/launch/rules.test.ts',
+  delegate: 'test/e2e/launch/attempt-handle.test.ts',
+  spend: 'test/e2e/launch/rules.test.ts',
+  continuation: 'test/e2e/runs/conversations.test.ts',
+  tool: 'test/e2e/runs/tool-rules.test.ts',
+  network: 'test/e2e/runs/tool-rules.test.ts',
+};
+
+const isRefused = ({ status, body }: Reply) => status === 403 && /POLICY_BLOCKED|A rule/.test(JSON.stringify(body));
+
+describe('decision point', () => {
+  beforeAll(async () => {
+    board = await startWholeTestApi();
+  });
+  afterAll(() => board.close());
+
+  const ways = Object.entries(tries).flatMap(([action, all]) =>
+    Object.entries(all).map(([way, attempt]) => [action, way, attempt] as const),
+  );
+
+  it.each(ways)('refuses %s by %s under a policy that denies it, and only then', async (action, _way, attempt) => {
+    const project = aProject();
+    const { id } = await board.createTask({ title: 'a', project });
+    const other = await board.createTask({ title: 'a', project: aProject() });
+    const policy = await aPolicy(project, deny(action));
+    const { revision } = (await call('GET', `/tasks/${id}`)).body;
+    expect(isRefused(await attempt(project, id))).toBe(true);
+    expect((await call('GET', `/tasks/${id}`)).body.revision).toBe(revision);
+    expect(isRefused(await attempt(aProject(), other.id))).toBe(false);
+    await call('DELETE', `/policies/${policy}`);
+    expect(isRefused(await attempt(project, id))).toBe(false);
+  });
+
+  it('has a row in its documentation and a test for each of its actions', () => {
+    const page = read('docs/use/governance/decision-point.md');
+    const rows = [...page.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name);
+    const named = [...new Set(rows)].filter((name) => governedActions.includes(name as never));
+    expect([...named].sort()).toEqual([...governedActions].sort());
+    const tested = [...Object.keys(tries), ...Object.keys(elsewhere)];
+    expect(tested.sort()).toEqual([...governedActions].sort());
+    for (const [action, file] of Object.entries(elsewhere)) {
+      expect(read(file)).toContain(action);
+    }
+  });
+
+  it('is asked for administrators too, who can always change the policies', async () => {
+    const { body } = await call('POST', '/policies', { name: 'Nothing', rules: [{ effect: 'deny' }] });
+    expect(await call('POST', '/tasks', { title: 'a' })).toMatchObject({
+      status: 403,
+      body: { code: 'POLICY_BLOCKED', details: { policy: body.id, next: { path: `/api/policies/${body.id}` } } },
+    });
+    expect((await call('DELETE', `/policies/${body.id}`)).status).toBe(204);
+    expect((await call('POST', '/tasks', { title: 'a' })).status).toBe(201);
+  });
+
+  it('asks the permissions of the agent that a key names', async () => {
+    const project = aProject();
+    const { id } = await board.createTask({ title: 'a', project });
+    const level = (name: string) => call('PUT', '/agents/permissions/worker/level', { level: name });
+    const create = () => call('POST', '/tasks', { title: 'a', project }, agentKey);
+    expect((await create()).status).toBe(201);
+    await level('intern');
+    const refused = await create();
+    expect(refused).toMatchObject({ status: 409, body: { code: 'APPROVAL_REQUIRED', details: { agent: 'worker' } } });
+    const done = await call('PATCH', `/tasks/${id}`, { status: 'done' }, agentKey);
+    expect(done).toMatchObject({ status: 409, body: { code: 'APPROVAL_REQUIRED' } });
+
+    await call('POST', `/agents/permissions/approvals/${refused.body.details.approval.id}`, { decision: 'approved' });
+    expect((await create()).status).toBe(201);
+    expect((await create()).status).toBe(409);
+
+    const asked = { agentId: 'worker', action: 'complete-task', taskId: id };
+    const { body: own } = await call('POST', '/agents/permissions/approvals', asked, agentKey);
+    await call('POST', `/agents/permissions/approvals/${own.id}`, { decision: 'approved' });
+    expect((await call('PATCH', `/tasks/${id}`, { status: 'done' }, agentKey)).status).toBe(200);
+    await level('specialist');
+    await call('PATCH', '/agents/permissions/worker', { restrictions: ['delete-*'] });
+    expect(await call('DELETE', `/tasks/${id}`, undefined, agentKey)).toMatchObject({
+      status: 403,
+      body: { details: { source: 'agent-permission', rule: 'restriction' } },
+    });
+    await call('PATCH', '/agents/permissions/worker', { restrictions: [] });
+  });
+
+  it('names the trace of a warning in the response', async () => {
+    const project = aProject();
+    await aPolicy(project, { rules: [{ effect: 'warn' }] });
+    const made = await call('POST', '/tasks', { title: 'a', project });
+    const trace = made.headers.get('x-policy-warnings');
+    expect(trace).toMatch(/^trace_/);
+    expect((await call('GET', `/governance/traces/${trace}`)).body).toMatchObject({ outcome: 'warned' });
+  });
+
+  it('counts a task once for a rate limit', async () => {
+    const project = aProject();
+    const config = { maxAttempts: 2, windowMs: 31 * 86_400_000, scopeKey: 'action-type' };
+    await aPolicy(project, { type: 'rate-limit', config });
+    const statuses = [];
+    for (let made = 0; made < 3; made += 1) {
+      statuses.push((await call('POST', '/tasks', { title: 'a', project })).status);
+    }
+    expect(statuses).toEqual([201, 201, 403]);
+  });
+
+  it('is not asked under a policy for another action', async () => {
+    const project = aProject();
+    await aPolicy(project, deny('launch'));
+    expect((await call('POST', '/tasks', { title: 'a', project })).status).toBe(201);
+  });
+});
