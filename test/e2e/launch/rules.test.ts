@@ -86,7 +86,7 @@ describe('launches under rules', () => {
   test('a rate limit counts each start once, whatever asks about it', async () => {
     const project = aProject();
     const config = { maxAttempts: 2, windowMs: 31 * 86_400_000, scopeKey: 'project' };
-    await aPolicy(project, { type: 'rate-limit', config });
+    await aPolicy(project, { type: 'rate-limit', config, scope: { projects: [project], actionTypes: ['launch'] } });
     for (const expected of [201, 201, 403]) {
       const answer = await start((await aTask(project)).id);
       expect(answer.status).toBe(expected);
