@@ -27,6 +27,7 @@ import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
+import { resultScenarios } from './scenarios/results';
 import { attachmentScenarios, retentionScenarios } from './scenarios/retention';
 import { reviewScenarios } from './scenarios/reviews';
 import { rewindScenarios } from './scenarios/rewinds';
@@ -56,6 +57,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   admission: admissionScenarios,
   timeouts: timeoutScenarios,
   rewinds: rewindScenarios,
+  results: resultScenarios,
   reviews: reviewScenarios,
   trust: trustScenarios,
   commands: commandScenarios,
