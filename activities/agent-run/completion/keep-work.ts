@@ -16,7 +16,10 @@ export interface KeepWorkDependencies extends WorktreeObservationDependencies {
   agentSettings(): Promise<Features['agents']>;
 }
 
-type KeptWork = Pick<HarnessEvidence, 'committed' | 'uncommitted' | 'preservedRef' | 'workLost' | 'headSha'>;
+type KeptWork = Pick<
+  HarnessEvidence,
+  'committed' | 'commits' | 'uncommitted' | 'preservedRef' | 'workLost' | 'headSha'
+>;
 
 /** Ends whose work is a result; that of others stays in the worktree as it is, for whoever follows. */
 const hasResult = ({ status }: TerminalClaim): boolean => ['success', 'partial', 'blocked'].includes(status);
@@ -58,8 +61,10 @@ export async function keepWork(
       return {};
     }
     const { sha, ref, files, withheld } = stored;
+    // A try that was killed after it had moved the branch is followed by one that finds this commit among the agent's.
+    const ofAgent = commits.filter((commit) => commit.sha !== sha);
     return withheld === null
-      ? { committed: { sha, subject: commitSubject(subject), files }, headSha: sha }
+      ? { committed: { sha, subject: commitSubject(subject), files }, commits: ofAgent, headSha: sha }
       : { uncommitted: { files, reason: withheld }, preservedRef: ref };
   } catch (error) {
     if (isWorkLost(error)) {

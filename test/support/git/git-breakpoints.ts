@@ -25,7 +25,7 @@ line="$PWD $*"
 stop() {
   for point in '${points}'/*."$1"; do
     [ -e "$point" ] || continue
-    pattern=$(cat "$point")
+    IFS= read -r pattern < "$point"
     case "$line" in
       $pattern)
         echo $$ > "$point.reached"
