@@ -43,6 +43,7 @@ beforeEach(async () => {
     fences: createWorktreeFences({ worktrees, dir: dir.path, self: await identifySelf() }),
     git: { under: () => git },
     probe: async () => ({ manifest: { probe: { state: 'ok' } }, circuit: { state: 'closed' } }),
+    hostFindings: async () => [],
     recoveries: { refuse: async () => undefined },
     withdrawApprovals: async () => undefined,
     log: fixture.control.log,

@@ -59,6 +59,9 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
   );
 }
 
+/** Fields that keep what a request makes from deciding about the requests after it: the smallest policy denies everything. */
+const withoutEffect: Record<string, object> = { createPolicy: { enabled: false } };
+
 export interface RequestParts {
   method: string;
   path: string;
@@ -84,6 +87,8 @@ export function requestOf(operation: Operation, document: OpenApiDocument, ids: 
     const form = '--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\na\r\n--b--\r\n';
     return { method, path, headers: { 'Content-Type': 'multipart/form-data; boundary=b' }, body: form };
   }
-  const text = JSON.stringify(valueOf(body) ?? {});
+  const value = valueOf(body) ?? {};
+  const overrides = withoutEffect[operation.operationId];
+  const text = JSON.stringify(overrides === undefined ? value : { ...(value), ...overrides });
   return { method, path, headers: { 'Content-Type': 'application/json' }, body: text };
 }
