@@ -85,6 +85,22 @@ describe('workflow graph compiler', () => {
     ['a node that leads nowhere', around('a -> stuck; stuck -> stuck'), /No path leads from node "stuck"/],
     ['a way on behind the exit', around('exit -> a'), /nothing follows/],
     ['an unknown type', around('a [type=magic]'), /type must be one of/],
+    ['an unknown shape', around('a [shape=diamnd]'), /its shape must be one of Mdiamond/],
+    [
+      'an unknown attribute of a node',
+      'digraph {\n  a [promt=x]\n}',
+      /^Line 2, column 6: "promt" is no attribute of a node/,
+    ],
+    ['an unknown default', 'digraph { node [retries=3] }', /"retries" is no attribute of a node/],
+    ['an unknown attribute of an edge', around('a -> exit [conditon="x=1"]'), /"conditon" is no attribute of an edge/],
+    ['an unknown attribute of the graph', around('gaol="Ship"'), /"gaol" is no attribute of a graph/],
+    ['a limit of none', around('a [max_visits=0]'), /max_visits must be/],
+    ['a loop limit that is no number', around('loop_limit=often'), /loop_limit must be/],
+    [
+      'a choice whose label no key can be made of',
+      around('a [shape=hexagon]; a -> exit [label="👍"]'),
+      /has no letter or digit/,
+    ],
     ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
     ['a wait without a duration', around('a [type=wait]'), /needs a duration/],
     ['too many retries', around('a [max_retries=99]'), /max_retries must be/],
@@ -149,6 +165,23 @@ describe('workflow graph compiler', () => {
       fc.property(text, (source) => void problemsOf(source)),
       { numRuns: 300 },
     );
+  });
+
+  it('reads labels in any script, a byte order mark, and what only changes the drawing', () => {
+    const graph = compileGraph(`\uFEFFdigraph { rankdir=LR; node [fontname="sans", color=red]
+      start -> ask; ask [shape=hexagon, label="Готово?"]; ask -> exit [label="Да, готово", penwidth=2]; ask -> ask [label="ещё нет"] }`);
+    expect(graph.nodes.ask?.question?.options).toEqual([
+      { key: 'да-готово', label: 'Да, готово' },
+      { key: 'ещё-нет', label: 'ещё нет' },
+    ]);
+  });
+
+  it('reads limits of loops', () => {
+    const graph = compileGraph(
+      'digraph { loop_limit=3; start -> a; a [max_visits=2]; a -> a [max_traversals=1]; a -> exit }',
+    );
+    expect(graph).toMatchObject({ loopLimit: 3, nodes: { a: { maxVisits: 2 } } });
+    expect(graph.edges[1]).toMatchObject({ maxTraversals: 1 });
   });
 
   it('refuses what a few characters multiply, while it is read', () => {

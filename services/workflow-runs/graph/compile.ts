@@ -1,12 +1,9 @@
-import { type Attributes, type DotGraph, GraphError, readDot } from './dot';
+import { type Attributes, type DotGraph, GraphError, maxProblems, readDot } from './dot';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
-import { readEdge, readNode } from './nodes';
+import { readEdge, readLoopLimit, readNode } from './nodes';
 import { structureProblems } from './structure';
 
 export { GraphError } from './dot';
-
-/** More problems than a person mends at a time. */
-const maxProblems = 20;
 
 /**
  * Reads a workflow from DOT text and checks all of it, so that a run never finds out half-way that its graph is wrong.
@@ -19,7 +16,7 @@ export function compileGraph(source: string): Graph {
   }
   const dot = readDot(source);
 
-  const problems: string[] = [];
+  const problems = [...dot.problems];
   const edges = dot.edges.map((edge) => readEdge(edge, problems));
   const nodes = Object.fromEntries(
     [...dot.nodes].map(([id, attributes]) => [
@@ -30,6 +27,7 @@ export function compileGraph(source: string): Graph {
   const graph: Graph = {
     name: nameOf(dot),
     ...goalOf(dot.attributes),
+    ...readLoopLimit(dot.attributes, problems),
     start: Object.values(nodes).find(({ kind }) => kind === 'start')?.id ?? '',
     nodes,
     edges,

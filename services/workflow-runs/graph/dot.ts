@@ -1,4 +1,5 @@
 import { type ASTNode, type EdgeTargetASTNode, parse } from '@ts-graphviz/ast';
+import { type AttributeOwner, isKnown } from './attributes';
 import { graphLimits } from './graph';
 
 /** The text is no graph; the message is for the person who wrote it. */
@@ -18,12 +19,19 @@ export interface DotGraph {
   attributes: Attributes;
   nodes: Map<string, Attributes>;
   edges: { from: string; to: string; attributes: Attributes }[];
+  /** What is wrong with its attributes, with their places. */
+  problems: string[];
 }
 
 interface Scope {
   node: Map<string, string>;
   edge: Map<string, string>;
 }
+
+const owners: Record<AttributeOwner, string> = { graph: 'a graph', node: 'a node', edge: 'an edge' };
+
+/** More problems than a person mends at a time. */
+export const maxProblems = 20;
 
 /** Subgraphs within subgraphs, deeper than any real graph. */
 const deepest = 20;
@@ -42,14 +50,18 @@ export function readDot(source: string): DotGraph {
     throw new GraphError(['A workflow is a directed graph: write digraph.']);
   }
   const attributes = new Map<string, string>();
-  const graph: DotGraph = { name: root.id?.value ?? 'workflow', attributes, nodes: new Map(), edges: [] };
+  const graph: DotGraph = { name: root.id?.value ?? 'workflow', attributes, nodes: new Map(), edges: [], problems: [] };
   readStatements(root.children, { scope: { node: new Map(), edge: new Map() }, graph, own: attributes, depth: 0 });
   return graph;
 }
 
+const placeOf = (location: ASTNode['location']): string =>
+  location ? `Line ${location.start.line}, column ${location.start.column}: ` : '';
+
 function parsed(source: string) {
   try {
-    return parse(source);
+    // A byte order mark is no part of the text.
+    return parse(source.replace(/^\uFEFF/, ''));
   } catch (error) {
     const { message, location } = error as { message: string; location?: { start: { line: number; column: number } } };
     const where = location ? ` (line ${location.start.line}, column ${location.start.column})` : '';
@@ -65,6 +77,24 @@ function readStatements(
     throw new GraphError(['Subgraphs are nested too deep.']);
   }
   const mentioned = new Set<string>();
+  /** Attributes are few: unknown ones, which could be many, are none of them. */
+  const attributesOf = (list: readonly ASTNode[], owner: AttributeOwner): Map<string, string> => {
+    const known = new Map<string, string>();
+    for (const attribute of list) {
+      if (attribute.type !== 'Attribute') {
+        continue;
+      }
+      const { key, value, location } = attribute;
+      if (isKnown(owner, key.value)) {
+        known.set(key.value, value.value);
+      } else if (graph.problems.length < maxProblems) {
+        graph.problems.push(
+          `${placeOf(location)}${JSON.stringify(key.value.slice(0, 64))} is no attribute of ${owners[owner]}.`,
+        );
+      }
+    }
+    return known;
+  };
   const node = (id: string, attributes: Attributes = new Map()): void => {
     mentioned.add(id);
     if (!graph.nodes.has(id)) {
@@ -75,20 +105,24 @@ function readStatements(
   for (const statement of statements) {
     switch (statement.type) {
       case 'Attribute':
-        own.set(statement.key.value, statement.value.value);
+        for (const [name, value] of attributesOf([statement], 'graph')) {
+          own.set(name, value);
+        }
         break;
       case 'AttributeList': {
-        const target = { Graph: own, Node: scope.node, Edge: scope.edge }[statement.kind];
-        for (const [name, value] of attributesOf(statement.children)) {
+        const [owner, target] = (
+          { Graph: ['graph', own], Node: ['node', scope.node], Edge: ['edge', scope.edge] } as const
+        )[statement.kind];
+        for (const [name, value] of attributesOf(statement.children, owner)) {
           target.set(name, value);
         }
         break;
       }
       case 'Node':
-        node(statement.id.value, attributesOf(statement.children));
+        node(statement.id.value, attributesOf(statement.children, 'node'));
         break;
       case 'Edge': {
-        const attributes = new Map([...scope.edge, ...attributesOf(statement.children)]);
+        const attributes = new Map([...scope.edge, ...attributesOf(statement.children, 'edge')]);
         const ends = statement.targets.map(endsOf);
         for (const id of ends.flat()) {
           node(id);
@@ -131,13 +165,3 @@ function assertRoom(kind: 'nodes' | 'edges', count: number): void {
 
 const endsOf = (target: EdgeTargetASTNode): string[] =>
   target.type === 'NodeRef' ? [target.id.value] : target.children.map(({ id }) => id.value);
-
-function attributesOf(statements: readonly ASTNode[]): Map<string, string> {
-  const attributes = new Map<string, string>();
-  for (const statement of statements) {
-    if (statement.type === 'Attribute') {
-      attributes.set(statement.key.value, statement.value.value);
-    }
-  }
-  return attributes;
-}

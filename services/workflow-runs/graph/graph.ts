@@ -21,6 +21,8 @@ export interface GraphNode {
   system?: string;
   model?: string;
   maxTokens?: number;
+  /** How often a run may visit it; the graph's limit when absent. */
+  maxVisits?: number;
   /** How often it is retried after it failed for a reason that may pass. */
   maxRetries: number;
   /** The longest one try, an answer or a wait may take, in milliseconds. */
@@ -37,6 +39,8 @@ export interface GraphEdge {
   option?: string;
   /** What must hold for it to be taken. */
   condition?: Condition;
+  /** How often a run may take it. */
+  maxTraversals?: number;
   /** Of several that could be taken, the heaviest is. */
   weight: number;
 }
@@ -53,6 +57,8 @@ export type Condition = Comparison[];
 export interface Graph {
   name: string;
   goal?: string;
+  /** How often a run may visit each node that has no limit of its own. */
+  loopLimit?: number;
   start: string;
   nodes: Record<string, GraphNode>;
   edges: GraphEdge[];

@@ -4,7 +4,7 @@ import type { Attributes } from './dot';
 import { parseDuration } from './duration';
 import { type GraphEdge, type GraphNode, type NodeKind, nodeKinds, type Option, questionTypes } from './graph';
 
-/** What a shape stands for; any other one is a prompt. */
+/** What a shape stands for. */
 const kindOfShape: Readonly<Record<string, NodeKind>> = {
   Mdiamond: 'start',
   Msquare: 'exit',
@@ -12,6 +12,12 @@ const kindOfShape: Readonly<Record<string, NodeKind>> = {
   diamond: 'decision',
   component: 'parallel',
   tripleoctagon: 'join',
+  // Graphviz's own default, and what people draw boxes with.
+  box: 'prompt',
+  rect: 'prompt',
+  rectangle: 'prompt',
+  ellipse: 'prompt',
+  oval: 'prompt',
 };
 
 /** Names that may be part of a URL and of the name of a value, and that no object has by itself. */
@@ -49,7 +55,7 @@ export function readNode(
     kind,
     label: label.slice(0, 200),
     maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? usualRetries,
-    ...compact({ timeoutMs }),
+    ...compact({ timeoutMs, maxVisits: integer('max_visits', attributes, { range: [1, 500], problem }) }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
       ...compact({ system, model, maxTokens }),
@@ -57,6 +63,15 @@ export function readNode(
     ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
 }
+
+/** The `loop_limit` of a graph; what is wrong with it is added to `problems`. */
+export const readLoopLimit = (attributes: Attributes, problems: string[]): { loopLimit?: number } =>
+  compact({
+    loopLimit: integer('loop_limit', attributes, {
+      range: [1, 500],
+      problem: (message) => void problems.push(`Graph: ${message}.`),
+    }),
+  });
 
 /** Reads one edge; what is wrong with it is added to `problems`. */
 export function readEdge(
@@ -73,8 +88,11 @@ export function readEdge(
   return {
     from,
     to,
-    ...(label ? { label: label.slice(0, 200), option: optionKey(label) } : {}),
-    ...compact({ condition }),
+    ...(label ? { label: label.slice(0, 200), ...compact({ option: optionKey(label) || undefined }) } : {}),
+    ...compact({
+      condition,
+      maxTraversals: integer('max_traversals', attributes, { range: [1, 500], problem }),
+    }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
 }
@@ -88,9 +106,13 @@ function kindOf(id: string, attributes: Attributes, problem: (message: string) =
     }
     return kind ?? 'prompt';
   }
-  const shaped = kindOfShape[attributes.get('shape') ?? ''];
-  if (shaped) {
-    return shaped;
+  const shape = attributes.get('shape');
+  if (shape !== undefined) {
+    const shaped = Object.hasOwn(kindOfShape, shape) ? kindOfShape[shape] : undefined;
+    if (!shaped) {
+      problem(`its shape must be one of ${Object.keys(kindOfShape).join(', ')}`);
+    }
+    return shaped ?? 'prompt';
   }
   return id === 'start' ? 'start' : id === 'exit' ? 'exit' : 'prompt';
 }
@@ -134,11 +156,16 @@ export function optionKey(label: string): string {
   if (bracketed !== undefined) {
     return bracketed;
   }
-  return label
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 64);
+  return (
+    label
+      .normalize('NFC')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 64)
+      // Half a character, where it was cut.
+      .replace(/\p{Cs}$/u, '')
+  );
 }
 
 function questionOf(
@@ -159,6 +186,10 @@ function questionOf(
           { key: 'no', label: 'No' },
         ]
       : labelled;
+  const unkeyed = outgoing.find((edge) => edge.label !== undefined && edge.option === undefined);
+  if (unkeyed?.label !== undefined) {
+    problem(`the label ${JSON.stringify(unkeyed.label)} has no letter or digit; begin it with a key such as [Y]`);
+  }
   if (options.length === 0 && chosen !== 'freeform') {
     problem('a choice needs options: label its edges, or set options');
   }

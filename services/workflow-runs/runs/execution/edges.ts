@@ -19,13 +19,16 @@ export function chooseEdge(
   {
     outcome: { outcome, options },
     values,
+    isOpen = () => true,
   }: {
     outcome: Outcome;
     /** Of the run; conditions also see `outcome`. */
     values: Readonly<Record<string, unknown>>;
+    /** Whether the run may take the edge once more. */
+    isOpen?: (edge: GraphEdge) => boolean;
   },
 ): GraphEdge | undefined {
-  const edges = graph.edges.filter(({ from }) => from === nodeId);
+  const edges = graph.edges.filter((edge) => edge.from === nodeId && isOpen(edge));
   const seen = { ...values, outcome };
   const passes = ({ condition }: GraphEdge): boolean => condition !== undefined && holds(condition, seen);
   const chosen = edges.filter(({ option }) => option !== undefined && options?.includes(option));

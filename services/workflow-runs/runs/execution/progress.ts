@@ -48,6 +48,11 @@ export class RunProgress {
     private readonly save: SaveRun,
   ) {}
 
+  /** How often a node was visited. */
+  visitsOf(nodeId: string): number {
+    return this.#visits.get(nodeId) ?? 0;
+  }
+
   /** How many nodes have been visited. */
   get steps(): number {
     return this.stages.length;

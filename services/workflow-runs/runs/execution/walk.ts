@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { Graph } from '../../graph/graph';
+import type { Graph, GraphEdge } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
 import { chooseEdge, type Outcome } from './edges';
 import { type StageContext, visit } from './stages';
@@ -8,6 +8,8 @@ export interface Walk extends StageContext {
   graph: Graph;
   /** Whether the run is paused: no further node is begun meanwhile. */
   isPaused: () => boolean;
+  /** How often each edge was taken. */
+  traversals: Map<GraphEdge, number>;
 }
 
 /** Why a run cannot continue. */
@@ -41,6 +43,10 @@ export async function walk(from: string, run: Walk, untilJoin?: string): Promise
     if (progress.steps >= maxSteps) {
       throw new RunFailedError(`It has visited ${maxSteps} nodes: it goes in circles.`);
     }
+    const maxVisits = node.maxVisits ?? graph.loopLimit;
+    if (maxVisits !== undefined && progress.visitsOf(id) >= maxVisits) {
+      throw new RunFailedError(`It came to ${id} more than ${maxVisits} times, which is its limit.`);
+    }
     const outcome = await visit(node, run);
     if (node.kind === 'exit') {
       return outcome;
@@ -49,10 +55,15 @@ export async function walk(from: string, run: Walk, untilJoin?: string): Promise
       throw new RunFailedError(`It came to ${node.label}.`);
     }
     const left = node.kind === 'parallel' ? await branchOut(id, run) : { at: id, outcome };
-    const edge = chooseEdge(graph, left.at, { outcome: left.outcome, values: progress.context });
+    const edge = chooseEdge(graph, left.at, {
+      outcome: left.outcome,
+      values: progress.context,
+      isOpen: (each) => (run.traversals.get(each) ?? 0) < (each.maxTraversals ?? Infinity),
+    });
     if (!edge) {
       throw new RunFailedError(left.outcome.reason ?? `No edge leads on from ${left.at}.`);
     }
+    run.traversals.set(edge, (run.traversals.get(edge) ?? 0) + 1);
     progress.checkpoint(left.at, edge.to);
     id = edge.to;
   }

@@ -67,7 +67,15 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     progress.change({ status: 'running', started_at: startedAt.toISOString() });
     progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
     setCurrentDetails(`Running ${graph.name}.`);
-    return walk(graph.start, { runId, goal: graph.goal, graph, progress, answers, isPaused: () => state.paused });
+    return walk(graph.start, {
+      runId,
+      goal: graph.goal,
+      graph,
+      progress,
+      answers,
+      isPaused: () => state.paused,
+      traversals: new Map(),
+    });
   };
   /** Only the service signs messages: any other sender is refused. */
   const verify = async (kind: RunMessageKind, message: Signed & object): Promise<void> => {

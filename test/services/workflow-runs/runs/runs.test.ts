@@ -237,6 +237,25 @@ describe('a prompt', () => {
   });
 });
 
+describe('a loop of a run', () => {
+  const looping = (attributes: string, edge: string) =>
+    `digraph { ${attributes}; start -> a; a [shape=diamond]; b [shape=diamond]; a -> b [weight=2${edge}]; b -> a; a -> exit }`;
+
+  it('ends where an edge was taken as often as it may be', async () => {
+    const id = await start(looping('rankdir=LR', ', max_traversals=3'));
+    await untilStatus(id, 'completed');
+    const { data } = await get(`/runs/${id}/stages?page[limit]=100`);
+    expect(data.filter((stage: { dot_id: string }) => stage.dot_id === 'b')).toHaveLength(3);
+  });
+
+  it.each([
+    ['of its own', looping('a [max_visits=4]', ''), 'It came to a more than 4 times, which is its limit.'],
+    ['of the graph', looping('loop_limit=2', ''), 'It came to a more than 2 times, which is its limit.'],
+  ])('fails the run at a node that was visited up to a limit %s', async (_case, dot, message) => {
+    expect(await untilStatus(await start(dot), 'failed')).toMatchObject({ error: { message } });
+  });
+});
+
 describe('people in a run', () => {
   it('choose the way by an option, and may come again', async () => {
     const id = await start(asking);
