@@ -12,6 +12,8 @@ const smallService = 'requests of a small service, which this stack does not run
 const notRun: Record<string, string> = {
   'README.md: npm ci': 'installs packages, and runs the demo and all tests',
   'README.md: export BOARD_ADMIN_KEY': 'starts the service on the ports of a real one',
+  'docs/use/first-day.md: git clone': 'needs a forge in the internet, and a token of it',
+  'docs/use/first-day.md: api /github/pr': 'needs a forge in the internet, and a token of it',
   'docs/use/integrations/': 'needs a forge in the internet, and a token of it',
   'docs/use/runs/agents.md: curl http://127.0.0.1:3001/api/config/agent-presets': 'adds an agent that is downloaded',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/config/agents/gemini': 'downloads an agent',
@@ -94,13 +96,21 @@ describe('documented commands', () => {
     await prepareTask(task);
   });
 
-  const others = blocks.filter((block) => block !== firstUse && reasonFor(block) === undefined);
+  const definitions = firstUse?.commands.split('\n').filter((line) => /^\w+\(\) \{/.test(line)) ?? [];
+  const runnable = blocks.filter((block) => block !== firstUse && reasonFor(block) === undefined);
+  const ofFirstDay = runnable.filter(({ page }) => page === 'docs/use/first-day.md');
+
+  it('of the first day lead from one to the next', async () => {
+    const output = await run([...definitions, ...ofFirstDay.map(({ commands }) => commands)].join('\n'));
+    expect(output.trim().split('\n').at(-1)).toBe('done');
+  });
+
+  const others = runnable.filter((block) => !ofFirstDay.includes(block));
   it.each(others.map((block) => [block.name, block] as const))('%s', async (_name, { commands }) => {
     const { body } = await board.admin.get(`/api/tasks/${ids.get('TASK_ID')}/worktree`);
     if (body.state === 'ready') {
       await writeFile(join(body.path, 'src', 'a.ts'), `export const random = ${Math.random()};\n`);
     }
-    const definitions = firstUse?.commands.split('\n').filter((line) => /^\w+\(\) \{/.test(line)) ?? [];
     await run([...definitions, commands].join('\n'));
   });
 
