@@ -20,18 +20,19 @@ interface Point {
   step: Step;
   when: string;
   part?: 'api' | 'worker';
-  /** The git command or request of the forge at which the part is killed, the start of the agent, or a request to the API. */
-  at: { git: 'before' | 'after'; command: string } | { forge: RegExp } | { sent: RegExp } | 'agent';
+  /** Where the part is killed: at a git command, a request of the forge or to the API, or as the agent begins or ends. */
+  at:
+    { git: 'before' | 'after'; command: string } | { forge: RegExp } | { sent: RegExp } | { agent: 'begins' | 'ends' };
 }
 
 const points: Point[] = [
-  { step: 'connect', when: 'as the agent is started for its check', at: 'agent' },
+  { step: 'connect', when: 'as the agent is started for its check', at: { agent: 'begins' } },
   { step: 'run', when: 'as the task is created', part: 'api', at: { sent: /^POST \/api\/tasks$/ } },
-  { step: 'run', when: 'before its work is committed', at: { git: 'before', command: '*commit*' } },
+  { step: 'run', when: 'after the agent has done its work', at: { agent: 'ends' } },
   { step: 'diff', when: 'as it is read', at: { sent: /^GET \/api\/diff/ } },
-  { step: 'comment', when: 'as the second is made', part: 'api', at: { sent: /^POST \/api\/diff\/.*\/comments$/ } },
+  { step: 'comment', when: 'as the first is made', part: 'api', at: { sent: /^POST \/api\/diff\/.*\/comments$/ } },
   { step: 'send back', when: 'as it is requested', part: 'api', at: { sent: /\/send-back$/ } },
-  { step: 'send back', when: 'as the agent is started again', at: 'agent' },
+  { step: 'send back', when: 'as the agent is started again', at: { agent: 'begins' } },
   { step: 'pull request', when: 'after the push', at: { git: 'after', command: '*push *' } },
   { step: 'pull request', when: 'after it was created, before the answer', at: { forge: /^POST .*\/pulls$/ } },
   { step: 'accept', when: 'before the push', at: { git: 'before', command: '*push *' } },
@@ -77,11 +78,20 @@ describe('a first day with kill -9', () => {
     await files.remove();
   });
 
-  /** The example agent, which stops at its start while its gate is closed. */
+  /** The example agent, which stops as it begins or ends while there is a file of that name behind `gate`. */
   async function aStoppableAgent(dir: string) {
-    const [command, gate] = [join(dir, 'agent'), join(dir, 'gate')];
-    const wait = `if [ -e '${gate}' ]; then : > '${gate}.reached'; while [ -e '${gate}' ]; do sleep 0.05; done; fi`;
-    await writeFile(command, `#!/bin/sh\n${wait}\nexec '${process.execPath}' "$@"\n`);
+    const [command, gate] = [join(dir, 'agent'), join(dir, 'gate-')];
+    const script = `#!/bin/sh
+stop() {
+  [ -e "$1" ] || return
+  : > "$1.reached"
+  while [ -e "$1" ]; do sleep 0.05; done
+}
+stop '${gate}begins'
+'${process.execPath}' "$@"
+stop '${gate}ends'
+`;
+    await writeFile(command, script);
     await chmod(command, 0o755);
     return { command, gate };
   }
@@ -160,9 +170,10 @@ describe('a first day with kill -9', () => {
 
   /** Makes the part stop, or be noticed, at the point; returns what resolves when it is there. */
   async function arm({ at }: Point): Promise<() => Promise<unknown>> {
-    if (at === 'agent') {
-      await writeFile(agent.gate, '');
-      return () => eventually(() => expect(existsSync(`${agent.gate}.reached`)).toBe(true));
+    if ('agent' in at) {
+      const gate = `${agent.gate}${at.agent}`;
+      await writeFile(gate, '');
+      return () => eventually(() => expect(existsSync(`${gate}.reached`)).toBe(true));
     }
     if ('git' in at) {
       await breakpoints.set('point', at.git, at.command);
@@ -185,8 +196,10 @@ describe('a first day with kill -9', () => {
 
   async function disarm(): Promise<void> {
     onSent = undefined;
-    await rm(agent.gate, { force: true });
-    await rm(`${agent.gate}.reached`, { force: true });
+    for (const gate of ['begins', 'ends']) {
+      await rm(`${agent.gate}${gate}`, { force: true });
+      await rm(`${agent.gate}${gate}.reached`, { force: true });
+    }
     await breakpoints.clear();
   }
 
