@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { type GitHttp, gitHttp } from '../support/forges/git-http';
-import { type GithubServer, githubToken, startGithubServer } from '../support/forges/github-server';
-import { type GitBreakpoints, gitBreakpoints } from '../support/git/git-breakpoints';
-import { aRepository, git } from '../support/git/repository';
-import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { type GitHttp, gitHttp } from '../../support/forges/git-http';
+import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
+import { type GitBreakpoints, gitBreakpoints } from '../../support/git/git-breakpoints';
+import { aRepository, git } from '../../support/git/repository';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 interface Point {
   when: string;

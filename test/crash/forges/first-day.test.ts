@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findByEnvironment } from '../../platform/processes/identity';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Answer } from '../support/caller';
-import { type GitHttp, gitHttp } from '../support/forges/git-http';
-import { type GithubServer, githubToken, startGithubServer } from '../support/forges/github-server';
-import { type GitBreakpoints, gitBreakpoints } from '../support/git/git-breakpoints';
-import { aRepository, git } from '../support/git/repository';
-import { persistently } from '../support/processes/persistently';
-import { exampleAgent } from '../support/runs/example-agent';
-import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+import { findByEnvironment } from '../../../platform/processes/identity';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import type { Answer } from '../../support/caller';
+import { type GitHttp, gitHttp } from '../../support/forges/git-http';
+import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
+import { type GitBreakpoints, gitBreakpoints } from '../../support/git/git-breakpoints';
+import { aRepository, git } from '../../support/git/repository';
+import { persistently } from '../../support/processes/persistently';
+import { exampleAgent } from '../../support/runs/example-agent';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 const steps = ['connect', 'run', 'diff', 'comment', 'send back', 'pull request', 'accept'] as const;
 type Step = (typeof steps)[number];

@@ -1,7 +1,7 @@
-import { eventually } from '../../platform/testing/eventually';
-import { type GithubServer, githubToken, startGithubServer } from '../support/forges/github-server';
-import { aRepository } from '../support/git/repository';
-import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+import { eventually } from '../../../platform/testing/eventually';
+import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
+import { aRepository } from '../../support/git/repository';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 const issues = 250;
 const outbound = 12;
