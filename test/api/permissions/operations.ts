@@ -89,6 +89,6 @@ export function requestOf(operation: Operation, document: OpenApiDocument, ids: 
   }
   const value = valueOf(body) ?? {};
   const overrides = withoutEffect[operation.operationId];
-  const text = JSON.stringify(overrides === undefined ? value : { ...(value), ...overrides });
+  const text = JSON.stringify(overrides === undefined ? value : { ...value, ...overrides });
   return { method, path, headers: { 'Content-Type': 'application/json' }, body: text };
 }
