@@ -1,7 +1,7 @@
 import type { ForgeCheckResult } from '../../contracts/integrations/forge';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { ForgeCheckInput } from '../../workflows/forge-check/messages';
-import { forgeRemedy } from '../shared/forge-refusals';
+import { forgeAdvice } from '../shared/forge-refusals';
 import type { RepositoryForges } from '../shared/repository-forges';
 
 export interface ForgeCheckDependencies {
@@ -36,8 +36,7 @@ export function createForgeCheckActivities({ forges, now }: ForgeCheckDependenci
         if (!(error instanceof ForgeError)) {
           throw error;
         }
-        const message = [error.message, forgeRemedy(error.code)].filter((part) => part !== undefined).join(' ');
-        return result({ state: error.code, message: message.slice(0, 2_000) });
+        return result({ state: error.code, message: forgeAdvice(error).slice(0, 2_000) });
       }
     },
   };

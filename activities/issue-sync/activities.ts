@@ -7,7 +7,7 @@ import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { SyncNowInput } from '../../workflows/issue-sync/messages';
 import { issueSyncMessage } from '../../workflows/message-proofs';
-import { forgeRemedy } from '../shared/forge-refusals';
+import { forgeAdvice, forgeCodeOf } from '../shared/forge-refusals';
 import type { RepositoryForges } from '../shared/repository-forges';
 import { pullIssues, retryProblems } from './pull';
 import { pushTasks } from './push';
@@ -121,13 +121,16 @@ function failureOf(error: unknown): RoundFailure {
     throw error;
   }
   const { code, message, retryAfterMs } = error;
-  const type = `FORGE_${code.toUpperCase().replaceAll('-', '_')}`;
+  const type = forgeCodeOf(error);
   if (code === 'unavailable') {
     throw ApplicationFailure.create({ type, message });
   }
-  const remedy = forgeRemedy(code);
-  const advice = remedy === undefined ? message : `${message} ${remedy}`;
-  return { status: 'failed', code: type, message: advice, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return {
+    status: 'failed',
+    code: type,
+    message: forgeAdvice(error),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 export type IssueSyncActivities = ReturnType<typeof createIssueSyncActivities>;

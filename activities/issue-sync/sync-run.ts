@@ -8,6 +8,7 @@ import { ForgeError } from '../../providers/forges/forge-error';
 import type { Board, BoardTask } from '../../stores/board-files/board';
 import type { IssueMappingStore, MappingProblem, MappingRecord } from '../../stores/integrations/issue-mapping-store';
 import type { IssueSyncStore } from '../../stores/integrations/issue-sync-store';
+import { forgeCodeOf } from '../shared/forge-refusals';
 
 /** Who changes tasks that a synchronisation changes. */
 export const syncActor = 'system:issue-sync';
@@ -45,7 +46,7 @@ export function problemOf(error: unknown, run: Pick<SyncRun, 'round' | 'now'>): 
   if (!refused) {
     return undefined;
   }
-  const code = error instanceof AppError ? error.code : `FORGE_${error.code.toUpperCase().replaceAll('-', '_')}`;
+  const code = error instanceof AppError ? error.code : forgeCodeOf(error);
   return { code, message: error.message.slice(0, 1_000), at: run.now().toISOString(), round: run.round };
 }
 

@@ -24,8 +24,12 @@ const codes: Record<ForgeErrorCode, string> = {
   'refused-address': 'FORGE_REFUSED_ADDRESS',
 };
 
-/** What helps with an error of a forge; `undefined` where only time does, or the message says it. */
-export const forgeRemedy = (code: ForgeErrorCode): string | undefined => remedies[code];
+/** The code of a refusal or failure that an error of a forge becomes: `FORGE_UNAUTHORIZED`. */
+export const forgeCodeOf = ({ code }: ForgeError): string => codes[code];
+
+/** The message of an error of a forge, and what helps where more than time does. */
+export const forgeAdvice = ({ code, message }: ForgeError): string =>
+  [message, remedies[code]].filter((part) => part !== undefined).join(' ');
 
 /**
  * Calls a forge in an activity. What will not pass is a refusal, `FORGE_UNAUTHORIZED` and the like.
@@ -48,6 +52,6 @@ export async function callForge<T>(call: () => Promise<T>): Promise<{ value: T }
         ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
       });
     }
-    return refusal(type, message, { remediation: forgeRemedy(code) ?? null });
+    return refusal(type, message, { remediation: remedies[code] ?? null });
   }
 }
