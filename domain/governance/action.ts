@@ -1,6 +1,7 @@
 import type { Phase } from '../../contracts/common';
-import { type PolicyDecision, policyDecision } from '../../contracts/governance/policy';
+import type { PolicyDecision } from '../../contracts/governance/policy';
 import type { ActionQuestion } from './policy-conditions';
+import { strictness } from './policy-verdict';
 
 /** The names of actions that are asked about before they are done (docs/use/governance/decision-point.md). */
 export const governedActions = [
@@ -57,8 +58,6 @@ export interface RuleReason {
   reason: string;
   remedy: string;
 }
-
-const strictness = (decision: PolicyDecision): number => policyDecision.options.indexOf(decision);
 
 /** What all rules come to: the strictest decides, and its reasons are first, each in the order of evaluation. */
 export function combineReasons(reasons: readonly RuleReason[]): { decision: PolicyDecision; reasons: RuleReason[] } {

@@ -1,6 +1,7 @@
 import { type PolicyDecision, policyDecision, type PolicyMatch } from '../../contracts/governance/policy';
 
-const strictness = (decision: PolicyDecision): number => policyDecision.options.indexOf(decision);
+/** Where a decision stands among the others: the larger, the stricter. */
+export const strictness = (decision: PolicyDecision): number => policyDecision.options.indexOf(decision);
 
 const idsOf = (matches: readonly PolicyMatch[], decision: PolicyDecision): string[] => [
   ...new Set(matches.filter((match) => match.decision === decision).map(({ policyId }) => policyId)),

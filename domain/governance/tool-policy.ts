@@ -8,9 +8,22 @@ export interface ToolDecision {
   rules: EvaluatedRule[];
 }
 
+/** Whether a tool may be used that goes by any of these names: one that is denied is not, whatever is allowed. */
+export function judgeTool(
+  { allowed, denied }: Pick<ToolPolicy, 'allowed' | 'denied'>,
+  names: readonly string[],
+): { denied: string | undefined; isAllowed: boolean } {
+  const matching = (patterns: readonly string[]) =>
+    patterns.find((pattern) => names.some((name) => matchesName(pattern, name)));
+  const denying = matching(denied);
+  return { denied: denying, isAllowed: denying === undefined && matching(allowed) !== undefined };
+}
+
 /** Whether a role may use a tool: a denied tool is refused whatever is allowed, and so is one that nothing allows. */
-export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'denied'>, tool: string): ToolDecision {
-  const isDenied = denied.some((pattern) => matchesName(pattern, tool));
+export function decideTool(policy: Pick<ToolPolicy, 'allowed' | 'denied'>, tool: string): ToolDecision {
+  const { allowed, denied } = policy;
+  const judged = judgeTool(policy, [tool]);
+  const isDenied = judged.denied !== undefined;
   const rule = (
     list: 'allowed' | 'denied',
     pattern: string,
@@ -27,7 +40,7 @@ export function decideTool({ allowed, denied }: Pick<ToolPolicy, 'allowed' | 'de
     };
   };
   return {
-    allowed: !isDenied && allowed.some((pattern) => matchesName(pattern, tool)),
+    allowed: judged.isAllowed,
     rules: [
       ...denied.map((pattern, index) => rule('denied', pattern, { index, evaluated: true })),
       ...allowed.map((pattern, index) => rule('allowed', pattern, { index, evaluated: !isDenied })),

@@ -1,6 +1,6 @@
 import type { EvaluatedRule } from '../../contracts/governance/trace';
 import type { AskedAction, RuleReason } from '../../domain/governance/action';
-import { matchesName } from '../../domain/governance/matches-name';
+import { judgeTool } from '../../domain/governance/tool-policy';
 import type { ToolPolicyStore } from './tool-policy-store';
 
 interface ToolFindings {
@@ -22,10 +22,7 @@ export async function toolPolicyReasons(
     if (!policy) {
       continue;
     }
-    const matching = (patterns: readonly string[]) =>
-      patterns.find((pattern) => tools.some((name) => matchesName(pattern, name)));
-    const denied = matching(policy.denied);
-    const isAllowed = denied === undefined && matching(policy.allowed) !== undefined;
+    const { denied, isAllowed } = judgeTool(policy, tools);
     const names = tools.join(', ') || 'a tool without a name';
     const reason =
       denied === undefined
