@@ -1,17 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  executeChild,
-  ParentClosePolicy,
-  setCurrentDetails,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, setCurrentDetails } from '@temporalio/workflow';
 import type { BegunPullRequest } from '../../activities/pull-request/activities';
 import type { Refusal } from '../../contracts/refusal';
-import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
-import { worktreeId } from '../worktree/messages';
-import { worktree } from '../worktree/workflow';
+import { executeWorktree } from '../worktree/child';
 import type { PullRequestInput, PullRequestOutcome } from './messages';
 import { forgeWithin, pushOn, records } from './proxies';
 
@@ -77,13 +68,7 @@ async function commit({ taskId, commit: asked, heartbeatTimeoutMs }: PullRequest
     return null;
   }
   try {
-    const outcome = await executeChild(worktree, {
-      workflowId: worktreeId(taskId),
-      workflowTaskTimeout,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      args: [{ taskId, ...asked, heartbeatTimeoutMs }],
-      staticSummary: `commit worktree of ${taskId}`,
-    });
+    const outcome = await executeWorktree({ taskId, ...asked, heartbeatTimeoutMs }, `commit worktree of ${taskId}`);
     return outcome.status === 'refused' && outcome.code !== 'WORKTREE_NOTHING_TO_COMMIT' ? outcome : null;
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {

@@ -8,6 +8,18 @@ import { worktree } from './workflow';
 /** Pauses while another operation runs on the worktree, in milliseconds: some twenty seconds, then the operation is refused. */
 const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
 
+/** Runs an operation as a child, under the id that the endpoint uses too. @throws WorkflowExecutionAlreadyStartedError while another one runs */
+export const executeWorktree = (input: WorktreeInput, staticSummary: string): Promise<WorktreeOutcome> =>
+  executeChild(worktree, {
+    workflowId: worktreeId(input.taskId),
+    workflowTaskTimeout,
+    // Whatever becomes of its parent, an operation that has begun is brought to its end.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    args: [input],
+    staticSummary,
+    typedSearchAttributes: [{ key: searchAttributes.taskId, value: input.taskId }],
+  });
+
 /**
  * Runs an operation through the workflow that the endpoint uses too, under the same id: an operation of another caller is waited
  * for.
@@ -21,15 +33,7 @@ export async function operateAsChild(
   const { taskId } = input;
   for (const pauseMs of pausesMs) {
     try {
-      return await executeChild(worktree, {
-        workflowId: worktreeId(taskId),
-        workflowTaskTimeout,
-        // Whatever becomes of its parent, an operation that has begun is brought to its end.
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        args: [input],
-        staticSummary,
-        typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
-      });
+      return await executeWorktree(input, staticSummary);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
         log.warn('worktree operation did not finish', { taskId, actor: input.actor, error });
