@@ -1,5 +1,6 @@
 import type { ForgeIssue } from '../../contracts/integrations/forge';
 import type { Task } from '../../contracts/tasks/task';
+import { webUrl } from '../../contracts/url';
 import { nextBase, planSync, type SyncPlan } from '../../domain/issue-sync/compare';
 import { fieldsOfIssue, fieldsOfLabels, issueBody } from '../../domain/issue-sync/issue-text';
 import { statusEffects } from '../../domain/status-effects';
@@ -92,12 +93,10 @@ async function createTask(run: SyncRun, { taskId }: MappingRecord, issue: ForgeI
   }
 }
 
-const isWebAddress = (url: string): boolean => /^https?:\/\/[^\s\u0000-\u0020\\]+$/.test(url) && url.length <= 2_000;
-
 const reference = ({ repository }: SyncRun, { number, url }: ForgeIssue): NonNullable<Task['github']> => ({
   issueNumber: number,
   repo: repository,
-  ...(isWebAddress(url) ? { url } : {}),
+  ...(webUrl.safeParse(url).success ? { url } : {}),
 });
 
 const taskGone = { code: 'TASK_GONE', message: 'The task was deleted. Restore it to have it synchronised again.' };

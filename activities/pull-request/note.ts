@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoredPullRequest } from '../../contracts/integrations/pull-request';
+import { maxComments } from '../../contracts/tasks/comment';
 import type { Task } from '../../contracts/tasks/task';
-
-/** The most comments that a task may have. */
-const maxComments = 1_000;
 
 /** What the task says of its pull request: where it is, and with a comment that it was merged. Nothing that it says already. */
 export function noteOf(task: Task, { number, url, state }: StoredPullRequest, now: Date): Partial<Task> {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { revision, text, timestamp } from '../common';
 
+/** The most comments that a task may have. */
+export const maxComments = 1_000;
+
 /** A comment on a task. Loose: what a person added by hand is preserved. */
 export const comment = z
   .looseObject({

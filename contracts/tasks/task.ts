@@ -5,7 +5,7 @@ import { nextCursor } from '../query';
 import { webUrl } from '../url';
 import { attachment } from './attachment';
 import { taskCheckpointMark } from './checkpoint';
-import { comment } from './comment';
+import { comment, maxComments } from './comment';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
 import { reviewState, taskReview } from './review';
@@ -173,7 +173,7 @@ export const task = z
     lessonSources: z.array(z.string().max(64)).max(lessonsLimit.sources).optional(),
     verificationSteps: z.array(verificationStep).max(500).optional(),
     timeTracking: timeTracking.optional(),
-    comments: z.array(comment).max(1000).optional(),
+    comments: z.array(comment).max(maxComments).optional(),
     observations: z.array(observation).max(500).optional(),
     deliverables: z.array(deliverable).max(500).optional(),
     checkpoint: taskCheckpointMark.optional(),

@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database, Stored } from '../port/collection';
 import { DuplicateKeyError } from '../port/errors';
 import { findPage } from '../port/find-page';
+import { setAndUnset } from './set-and-unset';
 
 /** What a mapping was last changed by; `round` names one round of a synchronisation. */
 export interface MappingChange {
@@ -120,10 +121,7 @@ export async function createIssueMappingStore(db: Database) {
         failed,
         revision: current.revision + 1,
       };
-      const update = {
-        $set: set,
-        ...(removed.length > 0 ? { $unset: Object.fromEntries(removed.map((name) => [name, ''])) } : {}),
-      };
+      const update = setAndUnset(set, removed);
       const written = await mappings.findOneAndUpdate({ _id: taskId, revision: current.revision }, update as never);
       if (!written) {
         throw new StaleMappingError(`The mapping of ${taskId} has another revision than ${current.revision}.`);

@@ -3,6 +3,7 @@ import { compact } from '../../platform/json/compact';
 import type { Database, Stored } from '../port/collection';
 import { createConfiguredRecords, type Recorded } from '../port/configured-records';
 import { insertOnce } from '../port/insert';
+import { setAndUnset } from './set-and-unset';
 
 /** How the issues of a configured repository are synchronised; the id is the name of the repository. */
 export interface IssueSyncFields {
@@ -40,10 +41,7 @@ export async function createIssueSyncStore(db: Database) {
   });
 
   const write = async (repo: string, fields: IssueSyncProgress, removed: (keyof IssueSyncProgress)[] = []) => {
-    const update = {
-      $set: compact(fields),
-      ...(removed.length > 0 ? { $unset: Object.fromEntries(removed.map((name) => [name, ''])) } : {}),
-    };
+    const update = setAndUnset(compact(fields), removed);
     await progress.findOneAndUpdate({ _id: repo }, update as never, { upsert: true });
   };
 

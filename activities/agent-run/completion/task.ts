@@ -1,4 +1,5 @@
 import type { CompletionResult } from '../../../contracts/runs/completion';
+import { maxComments } from '../../../contracts/tasks/comment';
 import type { Task } from '../../../contracts/tasks/task';
 import { awaitedSteps, causeOf, taskStatusAfter } from '../../../domain/completion';
 import { pendingReview, reviewAfterStart } from '../../../domain/review/state';
@@ -61,9 +62,6 @@ function noteOn(task: Task, record: AttemptRecord, { status, summary, completedA
   };
   return { comments: [...comments, note] };
 }
-
-/** The most comments that a task may have. */
-const maxComments = 1_000;
 
 /**
  * Puts the result on the task, exactly once: a task that shows this completion already is not changed. One that would be done

@@ -1,18 +1,13 @@
 import { z } from 'zod';
-import { type ForgeConnection, githubStatus } from '../../../contracts/integrations/forge';
+import { githubStatus } from '../../../contracts/integrations/forge';
 import { listPage } from '../../../contracts/query';
-import type { Repository } from '../../../contracts/settings/repository';
 import { apiUrlOf } from '../../../domain/forges/forge-address';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
 import type { WorkflowContext } from '../../context';
+import { hasForge, type RepositoryWithForge } from '../with-forge';
 
 const statusQuery = z.strictObject(listPage(20, 50));
-
-type WithForge = Repository & { forge: ForgeConnection };
-
-const hasForge = (repository: Repository): repository is WithForge =>
-  repository.forge !== undefined && repository.forge !== null;
 
 const remedy = 'No repository has a forge: set forge with PATCH /api/config/repos/:name.';
 const unchecked = 'No worker of the board responded, and only a worker has the credential.';
@@ -22,7 +17,7 @@ export function githubStatusRoutes(
   routes: Routes,
   { repositories, checkForge, now }: Pick<WorkflowContext, 'repositories' | 'checkForge' | 'now'>,
 ): void {
-  const statusOf = async ({ name: repo, forge }: WithForge) => {
+  const statusOf = async ({ name: repo, forge }: RepositoryWithForge) => {
     const { kind, repository, credential } = forge;
     const result = await checkForge(repo, forge);
     const found = result ?? {

@@ -20,8 +20,9 @@ import type { IssueSyncRecord } from '../../../stores/integrations/issue-sync-st
 import { disabledError } from '../../../workflows/issue-sync/client';
 import type { WorkflowContext } from '../../context';
 import { assertRevision, statedRevision, withRevision } from '../../revisions';
+import type { RepositoryWithForge } from '../with-forge';
 import { issueWebhookRoutes } from './routes.webhooks';
-import { repositoryNamed, type RepositoryWithForge, syncNamed } from './selection';
+import { repositoryNamed, syncNamed } from './selection';
 
 const tag = 'github';
 const type = 'issue-syncs';

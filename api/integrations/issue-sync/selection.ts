@@ -1,15 +1,9 @@
-import type { ForgeConnection } from '../../../contracts/integrations/forge';
-import type { Repository } from '../../../contracts/settings/repository';
 import { validationError } from '../../../platform/errors/app-error';
 import type { IssueSyncRecord } from '../../../stores/integrations/issue-sync-store';
 import type { ApiContext } from '../../context';
-
-export type RepositoryWithForge = Repository & { forge: ForgeConnection };
+import { hasForge, type RepositoryWithForge } from '../with-forge';
 
 type SelectionContext = Pick<ApiContext, 'issueSyncs' | 'repositories'>;
-
-const hasForge = (repository: Repository): repository is RepositoryWithForge =>
-  repository.forge !== undefined && repository.forge !== null;
 
 const refused = (path: string, message: string): Error => validationError([{ path, message }]);
 

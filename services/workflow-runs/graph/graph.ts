@@ -64,5 +64,8 @@ export interface Graph {
   edges: GraphEdge[];
 }
 
+/** How long the model of a prompt may take whose node does not say it, in milliseconds. */
+export const usualPromptMs = 600_000;
+
 /** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
 export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };

@@ -2,7 +2,15 @@ import { compact } from '../../../platform/json/compact';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { parseDuration } from './duration';
-import { type GraphEdge, type GraphNode, type NodeKind, nodeKinds, type Option, questionTypes } from './graph';
+import {
+  type GraphEdge,
+  type GraphNode,
+  type NodeKind,
+  nodeKinds,
+  type Option,
+  questionTypes,
+  usualPromptMs,
+} from './graph';
 
 /** What a shape stands for. */
 const kindOfShape: Readonly<Record<string, NodeKind>> = {
@@ -25,7 +33,6 @@ const soundId = (id: string): boolean =>
   /^[A-Za-z_][\w-]{0,63}$/.test(id) && !['__proto__', 'constructor', 'prototype'].includes(id);
 
 const usualRetries = 2;
-const usualTimeoutMs = 600_000;
 const longestText = 20_000;
 
 /** Reads one node; what is wrong with it is added to `problems`. */
@@ -124,7 +131,7 @@ function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: st
     if (kind === 'wait') {
       problem('a wait needs a duration such as 30s');
     }
-    return kind === 'prompt' ? usualTimeoutMs : undefined;
+    return kind === 'prompt' ? usualPromptMs : undefined;
   }
   const milliseconds = parseDuration(written);
   if (milliseconds === undefined) {

@@ -1,9 +1,8 @@
 import { ActivityFailure, ApplicationFailure, patched, proxyActivities, sleep } from '@temporalio/workflow';
-import type { GraphNode } from '../../graph/graph';
+import { type GraphNode, usualPromptMs } from '../../graph/graph';
 import type { PromptAnswer, PromptInput, RunActivities } from './activities';
 import { modelFailed } from './messages';
 
-const usualTimeoutMs = 600_000;
 /** What an attempt may take beside the model's time: the stores. */
 const storesMs = 60_000;
 /** The pause before the second attempt, which is doubled from then on, and the longest, in milliseconds. */
@@ -19,7 +18,7 @@ const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as co
  * @throws ActivityFailure of the last attempt
  */
 export async function askModel(
-  { maxRetries, timeoutMs = usualTimeoutMs }: Pick<GraphNode, 'maxRetries' | 'timeoutMs'>,
+  { maxRetries, timeoutMs = usualPromptMs }: Pick<GraphNode, 'maxRetries' | 'timeoutMs'>,
   prompt: PromptInput,
 ): Promise<PromptAnswer> {
   const summary = `prompt of ${prompt.stageId}`;
