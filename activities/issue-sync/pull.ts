@@ -138,7 +138,7 @@ function createReader(run: SyncRun) {
   return { importIssue };
 }
 
-/** The task of an issue is the same whoever creates it. */
+/** The id of the task that is created for an issue: every try creates the same one. */
 const importedTaskId = (scope: string, number: number): string =>
   `task_issue_${number}_${createHash('sha256').update(`${scope}#${number}`).digest('hex').slice(0, 12)}`;
 

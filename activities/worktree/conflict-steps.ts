@@ -109,7 +109,7 @@ export function conflictSteps(deps: WorktreeHostDependencies) {
       const path = operation.resolution?.path ?? '';
       return refuse(deps, conflictNotFound(taskId, { path, message: error.message }), ending);
     }
-    // What git could not write now it cannot write later either: the caller is told, and the conflict is as it was.
+    // What git could not write now it cannot write later either: the operation is refused, and the conflict is as it was.
     const isFinal = operation.kind === 'resolve' && error.code === 'failed';
     if (!isFinal && !refusals.includes(error.code)) {
       throw error;

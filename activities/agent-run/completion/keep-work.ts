@@ -21,7 +21,7 @@ type KeptWork = Pick<
   'committed' | 'commits' | 'uncommitted' | 'preservedRef' | 'workLost' | 'headSha'
 >;
 
-/** Ends whose work is a result; that of others stays in the worktree as it is, for whoever follows. */
+/** Ends whose work is a result; that of others stays in the worktree as it is, for the next attempt. */
 const hasResult = ({ status }: TerminalClaim): boolean => ['success', 'partial', 'blocked'].includes(status);
 
 /**
