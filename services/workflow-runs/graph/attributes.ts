@@ -27,6 +27,9 @@ const meant = {
   edge: new Set(['label', 'condition', 'weight', 'max_traversals']),
 };
 
+/** Of those of a graph, what a subgraph cannot have: it would mean nothing there. */
+export const ofWholeGraph: ReadonlySet<string> = new Set(['goal', 'loop_limit']);
+
 export type AttributeOwner = keyof typeof meant;
 
 /** Whether a graph, node or edge may have the attribute. */

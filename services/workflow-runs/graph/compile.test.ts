@@ -94,6 +94,21 @@ describe('workflow graph compiler', () => {
     ['an unknown default', 'digraph { node [retries=3] }', /"retries" is no attribute of a node/],
     ['an unknown attribute of an edge', around('a -> exit [conditon="x=1"]'), /"conditon" is no attribute of an edge/],
     ['an unknown attribute of the graph', around('gaol="Ship"'), /"gaol" is no attribute of a graph/],
+    ['HTML for a text', around('a [label=<<b>x</b>>]'), /HTML strings are not read.*\(line 1, column 45\)/],
+    ['an edge without direction', around('a -- exit'), /directed graph: write -> \(line 1/],
+    ['a text without end', around('a [label="x]'), /a quoted text has no end/],
+    ['a comment without end', around('/* '), /a comment has no end/],
+    ['a second graph', 'digraph { start -> exit } digraph { a }', /expected the end of the text.*column 27/],
+    ['a name that begins like a number', around('a -> 2nd -> exit'), /needs quotes/],
+    ['a word of the language as a name', around('a -> node -> exit'), /expected a node or a subgraph, found "node"/],
+    ['a sum of names', around('a + b -> exit'), /cannot be read/],
+    [
+      'a goal of a subgraph',
+      'digraph {\n subgraph s {\n  goal="x" } }',
+      /Line 3, column 3: "goal" belongs to the graph, not to a subgraph/,
+    ],
+    ['a loop limit of a subgraph', around('{ graph [loop_limit=2]; b }'), /"loop_limit" belongs to the graph/],
+    ['a name of what every object has', around('toString -> exit; a -> toString'), /its name must be/],
     ['a limit of none', around('a [max_visits=0]'), /max_visits must be/],
     ['a loop limit that is no number', around('loop_limit=often'), /loop_limit must be/],
     [
@@ -174,6 +189,40 @@ describe('workflow graph compiler', () => {
       { key: 'да-готово', label: 'Да, готово' },
       { key: 'ещё-нет', label: 'ещё нет' },
     ]);
+  });
+
+  it('reads what the language allows: sums of texts, subgraphs as ends, ports, names of any script, comments', () => {
+    const graph = compileGraph(`# made by hand
+    STRICT digraph "Release" + " 1" {
+      start -> подготовка:n -> { node [max_retries=1]; b [prompt="x" + /* and */ "y"]; c } -> d:w:sw
+      subgraph cluster_end { label="End"; d [label="2"] [prompt="z"] } -> exit;
+    }`);
+    expect(graph.name).toBe('Release 1');
+    expect(graph.edges.map(({ from, to }) => `${from} ${to}`)).toEqual(
+      expect.arrayContaining(['start подготовка', 'подготовка b', 'подготовка c', 'b d', 'c d', 'd exit']),
+    );
+    expect(graph.edges).toHaveLength(6);
+    expect(graph.nodes).toMatchObject({
+      b: { prompt: 'xy', maxRetries: 1 },
+      c: { maxRetries: 1 },
+      d: { prompt: 'z', maxRetries: 2 },
+    });
+  });
+
+  it('reads line breaks in texts, as the language writes them and real ones', () => {
+    const graph = compileGraph(`digraph { goal="one\\ntwo"; start -> a -> exit
+      a [prompt="one\\ntwo\nthree\\lfour \\\\n five \\
+six \\d \\"q\\"", label="L\\nM"] }`);
+    expect(graph.goal).toBe('one\ntwo');
+    expect(graph.nodes.a).toMatchObject({ prompt: 'one\ntwo\nthree\nfour \\n five six \\d "q"', label: 'L\nM' });
+  });
+
+  it('takes a name for the same however its letters are composed', () => {
+    const graph = compileGraph(
+      'digraph { start -> "\u00e9"; "e\u0301" -> exit [condition="e\u0301_output=x"]; "\u00e9" -> exit }',
+    );
+    expect(Object.keys(graph.nodes)).toEqual(['start', '\u00e9', 'exit']);
+    expect(graph.edges[1]?.condition).toEqual([{ name: '\u00e9_output', operator: '=', value: 'x' }]);
   });
 
   it('reads limits of loops', () => {

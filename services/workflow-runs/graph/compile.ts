@@ -1,9 +1,10 @@
-import { type Attributes, type DotGraph, GraphError, maxProblems, readDot } from './dot';
+import { type Attributes, type DotGraph, maxProblems, readDot } from './dot';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
-import { readEdge, readLoopLimit, readNode } from './nodes';
+import { GraphError } from './graph-error';
+import { readEdge, readLoopLimit, readNode, withLineBreaks } from './nodes';
 import { structureProblems } from './structure';
 
-export { GraphError } from './dot';
+export { GraphError } from './graph-error';
 
 /**
  * Reads a workflow from DOT text and checks all of it, so that a run never finds out half-way that its graph is wrong.
@@ -47,9 +48,10 @@ export function compileGraph(source: string): Graph {
 
 const edgesFrom = (id: string, edges: readonly GraphEdge[]): GraphEdge[] => edges.filter(({ from }) => from === id);
 
-const nameOf = ({ name, attributes }: DotGraph): string => (attributes.get('label') ?? name).slice(0, 200);
+const nameOf = ({ name, attributes }: DotGraph): string =>
+  withLineBreaks(attributes.get('label') ?? name).slice(0, 200);
 
 function goalOf(attributes: Attributes): { goal?: string } {
   const goal = attributes.get('goal');
-  return goal ? { goal } : {};
+  return goal ? { goal: withLineBreaks(goal) } : {};
 }

@@ -1,7 +1,7 @@
 import type { Comparison, Condition } from './graph';
 
 /** A value of a run's context, or `outcome`: `success` or `fail`. */
-const comparison = /^\s*([A-Za-z_][\w-]*)\s*(=|!=|contains)\s*("[^"]*"|[^\s"&]+)\s*$/;
+const comparison = /^\s*([\p{L}_][\p{L}\p{M}\p{N}_-]*)\s*(=|!=|contains)\s*("[^"]*"|[^\s"&]+)\s*$/u;
 
 /**
  * Reads a condition such as `outcome=success && review_answer != "no"`.
@@ -15,7 +15,11 @@ export function parseCondition(text: string): Condition | undefined {
     if (name === undefined || operator === undefined || value === undefined) {
       return undefined;
     }
-    read.push({ name, operator: operator as Comparison['operator'], value: value.replace(/^"(.*)"$/, '$1') });
+    read.push({
+      name: name.normalize('NFC'),
+      operator: operator as Comparison['operator'],
+      value: value.replace(/^"(.*)"$/, '$1'),
+    });
   }
   return read;
 }

@@ -1,15 +1,7 @@
-import { type ASTNode, type EdgeTargetASTNode, parse } from '@ts-graphviz/ast';
-import { type AttributeOwner, isKnown } from './attributes';
+import { type AttributeOwner, isKnown, ofWholeGraph } from './attributes';
+import { placeOf, type Token, tokensOf, unreadable } from './dot-tokens';
 import { graphLimits } from './graph';
-
-/** The text is no graph; the message is for the person who wrote it. */
-export class GraphError extends Error {
-  override readonly name = 'GraphError';
-
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join(' '));
-  }
-}
+import { GraphError } from './graph-error';
 
 export type Attributes = ReadonlyMap<string, string>;
 
@@ -23,12 +15,19 @@ export interface DotGraph {
   problems: string[];
 }
 
+/** What statements add to: the defaults around them, and the nodes they mention. */
 interface Scope {
   node: Map<string, string>;
   edge: Map<string, string>;
+  mentioned: Set<string>;
+  /** 0 for the graph itself. */
+  depth: number;
 }
 
 const owners: Record<AttributeOwner, string> = { graph: 'a graph', node: 'a node', edge: 'an edge' };
+
+/** Words that are names in quotes only. */
+const keywords = new Set(['strict', 'graph', 'digraph', 'subgraph', 'node', 'edge']);
 
 /** More problems than a person mends at a time. */
 export const maxProblems = 20;
@@ -37,123 +36,258 @@ export const maxProblems = 20;
 const deepest = 20;
 
 /**
- * Reads one directed graph in the DOT language.
+ * Reads one directed graph in the DOT language, in time linear in its length.
  *
  * @throws GraphError
  */
 export function readDot(source: string): DotGraph {
-  const root = parsed(source).children.find((child) => child.type === 'Graph');
-  if (!root) {
-    throw new GraphError(['The text contains no graph.']);
-  }
-  if (!root.directed) {
-    throw new GraphError(['A workflow is a directed graph: write digraph.']);
-  }
-  const attributes = new Map<string, string>();
-  const graph: DotGraph = { name: root.id?.value ?? 'workflow', attributes, nodes: new Map(), edges: [], problems: [] };
-  readStatements(root.children, { scope: { node: new Map(), edge: new Map() }, graph, own: attributes, depth: 0 });
-  return graph;
+  return new DotReader(source).read();
 }
 
-const placeOf = (location: ASTNode['location']): string =>
-  location ? `Line ${location.start.line}, column ${location.start.column}: ` : '';
+class DotReader {
+  readonly #tokens: Generator<Token, never>;
+  #next: Token;
+  readonly #attributes = new Map<string, string>();
+  readonly #graph: DotGraph = {
+    name: 'workflow',
+    attributes: this.#attributes,
+    nodes: new Map(),
+    edges: [],
+    problems: [],
+  };
 
-function parsed(source: string) {
-  try {
-    // A byte order mark is no part of the text.
-    return parse(source.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    const { message, location } = error as { message: string; location?: { start: { line: number; column: number } } };
-    const where = location ? ` (line ${location.start.line}, column ${location.start.column})` : '';
-    throw new GraphError([`The graph cannot be read: ${message}${where}`]);
+  constructor(source: string) {
+    this.#tokens = tokensOf(source);
+    this.#next = this.#tokens.next().value;
   }
-}
 
-function readStatements(
-  statements: readonly ASTNode[],
-  { scope, graph, own, depth }: { scope: Scope; graph: DotGraph; own: Map<string, string>; depth: number },
-): Set<string> {
-  if (depth > deepest) {
-    throw new GraphError(['Subgraphs are nested too deep.']);
+  read(): DotGraph {
+    this.#takeKeyword('strict');
+    if (this.#takeKeyword('graph')) {
+      throw new GraphError(['A workflow is a directed graph: write digraph.']);
+    }
+    if (!this.#takeKeyword('digraph')) {
+      this.#expected('digraph');
+    }
+    if (!this.#isSign('{')) {
+      this.#graph.name = this.#id('a name or {');
+    }
+    this.#statements({ node: new Map(), edge: new Map(), mentioned: new Set(), depth: 0 });
+    if (this.#next.kind !== 'end') {
+      this.#expected('the end of the text behind the graph');
+    }
+    return this.#graph;
   }
-  const mentioned = new Set<string>();
-  /** Attributes are few: unknown ones, which could be many, are none of them. */
-  const attributesOf = (list: readonly ASTNode[], owner: AttributeOwner): Map<string, string> => {
-    const known = new Map<string, string>();
-    for (const attribute of list) {
-      if (attribute.type !== 'Attribute') {
-        continue;
-      }
-      const { key, value, location } = attribute;
-      if (isKnown(owner, key.value)) {
-        known.set(key.value, value.value);
-      } else if (graph.problems.length < maxProblems) {
-        graph.problems.push(
-          `${placeOf(location)}${JSON.stringify(key.value.slice(0, 64))} is no attribute of ${owners[owner]}.`,
-        );
+
+  #statements(scope: Scope): void {
+    if (scope.depth > deepest) {
+      throw new GraphError(['Subgraphs are nested too deep.']);
+    }
+    this.#sign('{');
+    while (!this.#takeSign('}')) {
+      if (!this.#takeSign(';')) {
+        this.#statement(scope);
       }
     }
-    return known;
-  };
-  const node = (id: string, attributes: Attributes = new Map()): void => {
-    mentioned.add(id);
-    if (!graph.nodes.has(id)) {
-      assertRoom('nodes', graph.nodes.size);
-    }
-    graph.nodes.set(id, new Map([...(graph.nodes.get(id) ?? scope.node), ...attributes]));
-  };
-  for (const statement of statements) {
-    switch (statement.type) {
-      case 'Attribute':
-        for (const [name, value] of attributesOf([statement], 'graph')) {
-          own.set(name, value);
+  }
+
+  #statement(scope: Scope): void {
+    for (const owner of ['graph', 'node', 'edge'] as const) {
+      if (this.#takeKeyword(owner)) {
+        if (!this.#isSign('[')) {
+          this.#expected('[');
         }
-        break;
-      case 'AttributeList': {
-        const [owner, target] = (
-          { Graph: ['graph', own], Node: ['node', scope.node], Edge: ['edge', scope.edge] } as const
-        )[statement.kind];
-        for (const [name, value] of attributesOf(statement.children, owner)) {
+        const target = owner === 'graph' ? this.#attributes : scope[owner];
+        for (const [name, value] of this.#attributeLists(owner, scope)) {
           target.set(name, value);
         }
-        break;
+        return;
       }
-      case 'Node':
-        node(statement.id.value, attributesOf(statement.children, 'node'));
-        break;
-      case 'Edge': {
-        const attributes = new Map([...scope.edge, ...attributesOf(statement.children, 'edge')]);
-        const ends = statement.targets.map(endsOf);
-        for (const id of ends.flat()) {
-          node(id);
-        }
-        ends.slice(1).forEach((targets, index) => {
-          for (const from of ends[index] ?? []) {
-            for (const to of targets) {
-              assertRoom('edges', graph.edges.length);
-              graph.edges.push({ from, to, attributes });
-            }
-          }
-        });
-        break;
+    }
+    const first = this.#next;
+    if (first.kind === 'sign' || this.#isKeyword('subgraph')) {
+      this.#edges(this.#subgraph(scope), scope);
+      return;
+    }
+    const id = this.#id('a node, an attribute, a subgraph or }');
+    if (this.#takeSign('=')) {
+      const value = this.#id('a value');
+      if (this.#isMeant('graph', { ...first, value: id }, scope)) {
+        this.#attributes.set(id, value);
       }
-      case 'Subgraph': {
-        const inner = { node: new Map(scope.node), edge: new Map(scope.edge) };
-        for (const id of readStatements(statement.children, {
-          scope: inner,
-          graph,
-          own: new Map(),
-          depth: depth + 1,
-        })) {
-          mentioned.add(id);
-        }
-        break;
-      }
-      default:
-        break;
+      return;
+    }
+    this.#port();
+    const node = id.normalize('NFC');
+    this.#mention(node, scope);
+    if (this.#isEdge()) {
+      this.#edges([node], scope);
+    } else {
+      this.#graph.nodes.set(
+        node,
+        new Map([...(this.#graph.nodes.get(node) ?? []), ...this.#attributeLists('node', scope)]),
+      );
     }
   }
-  return mentioned;
+
+  /** The edges behind the first end of a statement; it may have none. */
+  #edges(first: readonly string[], scope: Scope): void {
+    const ends = [first];
+    while (this.#isEdge()) {
+      this.#take();
+      ends.push(this.#end(scope));
+    }
+    if (ends.length === 1) {
+      return;
+    }
+    const attributes = new Map([...scope.edge, ...this.#attributeLists('edge', scope)]);
+    ends.slice(1).forEach((targets, index) => {
+      for (const from of ends[index] ?? []) {
+        for (const to of targets) {
+          assertRoom('edges', this.#graph.edges.length);
+          this.#graph.edges.push({ from, to, attributes });
+        }
+      }
+    });
+  }
+
+  #end(scope: Scope): readonly string[] {
+    if (this.#isSign('{') || this.#isKeyword('subgraph')) {
+      return this.#subgraph(scope);
+    }
+    const node = this.#id('a node or a subgraph').normalize('NFC');
+    this.#port();
+    this.#mention(node, scope);
+    return [node];
+  }
+
+  /** The nodes that a subgraph mentions. */
+  #subgraph(scope: Scope): readonly string[] {
+    if (this.#takeKeyword('subgraph') && !this.#isSign('{')) {
+      this.#id('a name or {');
+    }
+    const { node, edge, depth } = scope;
+    const inner = { node: new Map(node), edge: new Map(edge), mentioned: new Set<string>(), depth: depth + 1 };
+    this.#statements(inner);
+    inner.mentioned.forEach((id) => scope.mentioned.add(id));
+    return [...inner.mentioned];
+  }
+
+  /** Attributes are few: unknown ones, which could be many, are none of them. */
+  #attributeLists(owner: AttributeOwner, scope: Scope): Map<string, string> {
+    const attributes = new Map<string, string>();
+    while (this.#takeSign('[')) {
+      while (!this.#takeSign(']')) {
+        const at = this.#next;
+        const name = this.#id('an attribute or ]');
+        this.#sign('=');
+        const value = this.#id('a value');
+        if (this.#isMeant(owner, { ...at, value: name }, scope)) {
+          attributes.set(name, value);
+        }
+        if (!this.#takeSign(',')) {
+          this.#takeSign(';');
+        }
+      }
+    }
+    return attributes;
+  }
+
+  /** Whether an attribute has a meaning where it stands; when it has none, that is noted, unless it only changes the drawing. */
+  #isMeant(owner: AttributeOwner, { value: name, line, column }: Token, { depth }: Scope): boolean {
+    const known = isKnown(owner, name);
+    if (known && (owner !== 'graph' || depth === 0)) {
+      return true;
+    }
+    if (known && !ofWholeGraph.has(name)) {
+      return false;
+    }
+    if (this.#graph.problems.length < maxProblems) {
+      const shown = JSON.stringify(name.slice(0, 64));
+      const problem = known
+        ? `${shown} belongs to the graph, not to a subgraph`
+        : `${shown} is no attribute of ${owners[owner]}`;
+      this.#graph.problems.push(`L${placeOf({ line, column }).slice(1)}: ${problem}.`);
+    }
+    return false;
+  }
+
+  #mention(id: string, scope: Scope): void {
+    scope.mentioned.add(id);
+    if (!this.#graph.nodes.has(id)) {
+      assertRoom('nodes', this.#graph.nodes.size);
+      this.#graph.nodes.set(id, new Map(scope.node));
+    }
+  }
+
+  /** Where an edge meets its node is a matter of the drawing. */
+  #port(): void {
+    while (this.#takeSign(':')) {
+      this.#id('a port');
+    }
+  }
+
+  #isEdge(): boolean {
+    if (this.#isSign('--')) {
+      unreadable('a workflow is a directed graph: write ->', this.#next);
+    }
+    return this.#isSign('->');
+  }
+
+  /** A name, a number, or quoted texts joined with `+`. */
+  #id(expected: string): string {
+    const { kind, value } = this.#next;
+    if (kind === 'sign' || kind === 'end' || (kind === 'id' && keywords.has(value.toLowerCase()))) {
+      this.#expected(expected);
+    }
+    this.#take();
+    const parts = [value];
+    while (kind === 'text' && this.#takeSign('+')) {
+      if (this.#next.kind !== 'text') {
+        this.#expected('a quoted text behind +');
+      }
+      parts.push(this.#take().value);
+    }
+    return parts.join('');
+  }
+
+  #take(): Token {
+    const token = this.#next;
+    this.#next = this.#tokens.next().value;
+    return token;
+  }
+
+  #isSign = (sign: string): boolean => this.#next.kind === 'sign' && this.#next.value === sign;
+
+  #takeSign(sign: string): boolean {
+    const found = this.#isSign(sign);
+    if (found) {
+      this.#take();
+    }
+    return found;
+  }
+
+  #sign(sign: string): void {
+    if (!this.#takeSign(sign)) {
+      this.#expected(sign);
+    }
+  }
+
+  #isKeyword = (word: string): boolean => this.#next.kind === 'id' && this.#next.value.toLowerCase() === word;
+
+  #takeKeyword(word: string): boolean {
+    const found = this.#isKeyword(word);
+    if (found) {
+      this.#take();
+    }
+    return found;
+  }
+
+  #expected(what: string): never {
+    const { kind, value } = this.#next;
+    const found = kind === 'end' ? value : JSON.stringify(value.slice(0, 40));
+    return unreadable(`expected ${what}, found ${found}`, this.#next);
+  }
 }
 
 /** Refuses one more of these while the text is read: a few characters can stand for millions of edges. @throws GraphError */
@@ -162,6 +296,3 @@ function assertRoom(kind: 'nodes' | 'edges', count: number): void {
     throw new GraphError([`A graph may have at most ${graphLimits[kind]} ${kind}.`]);
   }
 }
-
-const endsOf = (target: EdgeTargetASTNode): string[] =>
-  target.type === 'NodeRef' ? [target.id.value] : target.children.map(({ id }) => id.value);

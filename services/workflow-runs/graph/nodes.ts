@@ -30,7 +30,11 @@ const kindOfShape: Readonly<Record<string, NodeKind>> = {
 
 /** Names that may be part of a URL and of the name of a value, and that no object has by itself. */
 const soundId = (id: string): boolean =>
-  /^[A-Za-z_][\w-]{0,63}$/.test(id) && !['__proto__', 'constructor', 'prototype'].includes(id);
+  /^[\p{L}_][\p{L}\p{M}\p{N}_-]{0,63}$/u.test(id) && !(id in Object.prototype) && id !== 'prototype';
+
+/** A text as people read it: the line breaks of the DOT language, tabs and backslashes in the place of their escapes. */
+export const withLineBreaks = (text: string): string =>
+  text.replace(/\\([nlrt\\])/g, (_escape, letter: string) => ({ '\\': '\\', t: '\t' })[letter] ?? '\n');
 
 const usualRetries = 2;
 const longestText = 20_000;
@@ -45,14 +49,14 @@ export function readNode(
     problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
   }
   const kind = kindOf(id, attributes, problem);
-  const label = attributes.get('label') ?? id;
+  const label = withLineBreaks(attributes.get('label') ?? id);
   const timeoutMs = timeoutOf(kind, attributes, problem);
   const text = (name: string): string | undefined => {
     const value = attributes.get(name);
     if (value !== undefined && value.length > longestText) {
       problem(`${name} may have at most ${longestText} characters`);
     }
-    return value === '' ? undefined : value;
+    return value ? withLineBreaks(value) : undefined;
   };
   const model = text('model');
   const system = text('system');
@@ -86,7 +90,7 @@ export function readEdge(
   problems: string[],
 ): GraphEdge {
   const problem = (message: string): void => void problems.push(`Edge ${from} -> ${to}: ${message}.`);
-  const label = attributes.get('label');
+  const label = withLineBreaks(attributes.get('label') ?? '');
   const written = attributes.get('condition');
   const condition = written === undefined ? undefined : parseCondition(written);
   if (written !== undefined && !condition) {
@@ -204,7 +208,7 @@ function questionOf(
     problem('two of its options have the same key');
   }
   const allowFreeform = chosen === 'freeform' || attributes.get('allow_freeform') === 'true';
-  return { text: attributes.get('question') ?? label, type: chosen, options, allowFreeform };
+  return { text: withLineBreaks(attributes.get('question') ?? '') || label, type: chosen, options, allowFreeform };
 }
 
 function optionsOf(attributes: Attributes, outgoing: readonly GraphEdge[]): Option[] {

@@ -6,13 +6,14 @@ export const maxPromptCharacters = 100_000;
 
 /** `$goal`, and `${name}` for a value of the run; what is not there is nothing. `$$` is a dollar sign. */
 export function fillIn(text: string, goal: string | undefined, values: Readonly<Record<string, unknown>>): string {
-  return text.replace(/\$\$|\$goal\b|\$\{([\w-]{1,128})\}/g, (match, name: string | undefined) => {
+  return text.replace(/\$\$|\$goal\b|\$\{([\p{L}\p{M}\p{N}_-]{1,128})\}/gu, (match, written: string | undefined) => {
     if (match === '$$') {
       return '$';
     }
-    if (name === undefined) {
+    if (written === undefined) {
       return goal ?? '';
     }
+    const name = written.normalize('NFC');
     return valueText(name === 'goal' ? goal : Object.hasOwn(values, name) ? values[name] : undefined);
   });
 }

@@ -17,7 +17,7 @@ import { readGraph } from './read-graph';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
-const byStage = z.strictObject({ id: runId, stageId: z.string().max(80) });
+const byStage = z.strictObject({ id: runId, stageId: z.string().max(160) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
 export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, ending }: RunsContext): void {

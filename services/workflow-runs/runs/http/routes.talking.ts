@@ -11,7 +11,7 @@ import { answerInput, previewInput, question, steerInput } from './contracts';
 
 const shared = { mount: 'root' as const, tag: 'human in the loop', permission: usePermission };
 const byId = z.strictObject({ id: runId });
-const byQuestion = z.strictObject({ id: runId, qid: z.string().max(80) });
+const byQuestion = z.strictObject({ id: runId, qid: z.string().max(160) });
 const questionGone = 'The question has been answered or withdrawn.';
 const notSteerable = 'The run cannot be steered now.';
 
