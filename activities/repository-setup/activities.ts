@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { within } from '../../platform/operations/within';
-import { findOnPath } from '../../platform/processes/on-path';
+import { findCommand } from '../../platform/processes/find-command';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Git } from '../../providers/git/git';
 import { GitError } from '../../providers/git/git-error';
@@ -69,7 +69,7 @@ export function createRepositoryActivities({ git, hostId, proofs }: RepositoryDe
     if (code !== 'not-a-repository') {
       return undefined;
     }
-    if ((await findOnPath('git')) === undefined) {
+    if ('problem' in findCommand('git', process.env.PATH ?? '')) {
       return `The worker on the host ${hostId} finds no git on its PATH: install git 2.38 or newer there.`;
     }
     const found = await stat(path).catch((reason: unknown) => (reason as NodeJS.ErrnoException).code);

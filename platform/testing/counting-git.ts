@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { findOnPath } from '../processes/on-path';
+import { findCommand } from '../processes/find-command';
 
 /** A git process: when it was started, in milliseconds since 1970, and its arguments without settings. */
 export interface StartedGit {
@@ -16,7 +16,10 @@ export interface CountingGit {
 
 /** Counts the git processes that are started with its `PATH`. Those that git starts by itself are not counted. */
 export async function countingGit(directory: string): Promise<CountingGit> {
-  const real = await findOnPath('git');
+  const real = findCommand('git', process.env.PATH ?? '');
+  if (!('path' in real)) {
+    throw new Error(real.problem);
+  }
   const bin = join(directory, 'counting-git');
   const log = join(directory, 'counting-git.log');
   await mkdir(bin);
@@ -25,7 +28,7 @@ export async function countingGit(directory: string): Promise<CountingGit> {
   const script = `#!/bin/bash
 line="$EPOCHREALTIME"$'\\t'"\${*//$'\\n'/ }"
 printf '%s\\n' "\${line:0:4000}" >>'${log}'
-exec '${real}' "$@"
+exec '${real.path}' "$@"
 `;
   await writeFile(join(bin, 'git'), script);
   await chmod(join(bin, 'git'), 0o755);

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LaunchFinding } from '../../contracts/runs/launch/manifest';
-import { findOnPath, searchedDirectories } from '../../platform/processes/on-path';
+import { findCommand } from '../../platform/processes/find-command';
 import { programRunner } from '../../platform/processes/programs/program-runner';
 
 /** The oldest git that has all that is used here. */
@@ -22,19 +22,20 @@ export function createHostFindings(worktreeDir: string, environment: NodeJS.Proc
   return async (): Promise<LaunchFinding[]> => [...(await gitFindings()), ...(await directoryFindings(worktreeDir))];
 
   async function gitFindings(): Promise<LaunchFinding[]> {
-    const path = await findOnPath('git', environment.PATH);
-    if (path === undefined) {
+    const found = findCommand('git', environment.PATH ?? '');
+    if (!('path' in found)) {
       const message = 'The worker finds no git on its PATH.';
       return [
         {
           code: 'git-missing',
           message,
           program: 'git',
-          searched: searchedDirectories(environment.PATH),
+          searched: found.searched ?? [],
           remedy: install,
         },
       ];
     }
+    const { path } = found;
     const version = await versionOf(path);
     if (version !== undefined && isOlder(version, oldestGit)) {
       const message = `git ${version} at ${path} is too old: ${oldestGit} is required.`;

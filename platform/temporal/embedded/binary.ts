@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath, isExecutable } from '../../processes/on-path';
+import { findCommand, isExecutable } from '../../processes/find-command';
 import { TemporalUnavailableError } from '../unavailable-error';
 import { temporalCliChecksums, verifyChecksum } from './binary-checksum';
 import { downloadCli } from './binary-download';
@@ -63,10 +63,12 @@ export interface FindOptions {
 export async function findTemporalBinary(options: FindOptions = {}): Promise<string> {
   const { environment = process.env, report = () => undefined, sources = defaultSources } = options;
   const cached = cachedBinary(environment);
-  const found =
-    (await findOnPath('temporal', environment.PATH ?? '')) ?? ((await isExecutable(cached)) ? cached : undefined);
-  if (found !== undefined) {
-    return found;
+  const installed = findCommand('temporal', environment.PATH ?? '');
+  if ('path' in installed) {
+    return installed.path;
+  }
+  if (isExecutable(cached)) {
+    return cached;
   }
   report(`fetching the Temporal CLI ${temporalCliVersion} (once, into ${dirname(cached)}) …`);
   const failures: string[] = [];

@@ -1,8 +1,8 @@
 import type { McpServer } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { ToolServer } from '../../../contracts/settings/tool-server';
+import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
-import { findCommand } from '../local/find-command';
 import { AcpFailure } from './failure';
 
 /**

@@ -3,8 +3,8 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { ToolServer } from '../../../contracts/settings/tool-server';
 import { agentPresets } from '../../../domain/agents/presets';
 import { compact } from '../../../platform/json/compact';
+import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from './agent-environment';
-import { findCommand } from './find-command';
 
 /** What prevents the agent from being started on this host as it is configured, found without starting a program. */
 export function agentFindings(agent: AgentConfig, host: AgentHost): LaunchFinding[] {

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnnouncedPresets, PresetId } from '../../../contracts/settings/agent-preset';
 import { agentPresets } from '../../../domain/agents/presets';
+import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from './agent-environment';
-import { findCommand } from './find-command';
 
 /** Files below the home directory that a login leaves. */
 const loginFiles: Partial<Record<PresetId, string[]>> = {

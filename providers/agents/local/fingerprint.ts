@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
+import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from './agent-environment';
-import { findCommand } from './find-command';
 
 /**
  * A short name of the build of an agent: of its executable and the files its arguments name, by path, size and time of

@@ -1,5 +1,6 @@
 import { type AttemptHandleFile, attemptHandleHeader } from '../../../contracts/runs/attempt-handle';
 import { errorMessage } from '../../../platform/errors/app-error';
+import { findCommand } from '../../../platform/processes/find-command';
 import { verifyDirectory } from '../../git/worktrees/verify-worktree';
 import type { Detachment } from '../detached/detached-agent';
 import { findDetached } from '../detached/find-detached';
@@ -7,7 +8,6 @@ import { launchDetached } from '../detached/launch-detached';
 import { type AgentDispatch, AttemptMovedOnError, type OrphanedAgent, type ReattachRefusal } from '../provider';
 import { agentEnvironment, type AgentHost, toolServerSecrets } from './agent-environment';
 import { attemptVariable } from './end-attempt';
-import { findCommand } from './find-command';
 import type { RecordedOutput } from './recorded-output';
 import { spawnAgent, type SpawnedAgent } from './spawn-agent';
 import { type TransportFile, transportFile, writeTransport } from './transport-file';

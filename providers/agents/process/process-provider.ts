@@ -1,10 +1,10 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { createRedactor } from '../../../platform/log/redact';
+import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost, missingVariables } from '../local/agent-environment';
 import { agentFindings } from '../local/agent-findings';
 import { CheckFindings } from '../local/check-findings';
 import { endOrphans } from '../local/end-attempt';
-import { findCommand } from '../local/find-command';
 import { fingerprintOf } from '../local/fingerprint';
 import { reattachLocal, runLocal } from '../local/run-local';
 import type { AgentProvider, ProviderCheck, ProviderProbe } from '../provider';

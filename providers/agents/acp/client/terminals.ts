@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from '@agentclientprotocol/sdk/unstable';
 import { compact } from '../../../../platform/json/compact';
+import { findCommand } from '../../../../platform/processes/find-command';
 import { endProcess } from '../../../../platform/processes/kill-process-group';
-import { findCommand } from '../../local/find-command';
 import { spawnAgent, type SpawnedAgent } from '../../local/spawn-agent';
 import type { AgentUser } from '../../user/agent-user';
 

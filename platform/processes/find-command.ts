@@ -9,7 +9,7 @@ export type FoundCommand =
       searched?: string[];
     };
 
-/** Synchronous: by way of the thread pool, each of these checks would cost fifty times as much. */
+/** Why a file cannot be run. Synchronous: by way of the thread pool, each of these checks would cost fifty times as much. */
 function problemWith(path: string): string | undefined {
   try {
     const facts = statSync(path, { throwIfNoEntry: false });
@@ -28,9 +28,12 @@ function problemWith(path: string): string | undefined {
   }
 }
 
+/** Whether a path is a file that this user may run. */
+export const isExecutable = (path: string): boolean => problemWith(path) === undefined;
+
 /**
- * Finds the executable of an agent: an absolute path, or a name on `searchPath`. Relative paths are refused: what they
- * mean would depend on the contents of the worktree.
+ * Finds the executable of a command: an absolute path, or a name on `searchPath`. Relative paths are refused: what they
+ * mean would depend on the working directory, which for an agent is the worktree.
  */
 export function findCommand(command: string, searchPath: string): FoundCommand {
   if (command.includes('\0')) {
@@ -43,11 +46,11 @@ export function findCommand(command: string, searchPath: string): FoundCommand {
   if (command.includes('/')) {
     return { problem: `The command ${command} must be an absolute path or a name on the PATH.` };
   }
-  // Empty and relative entries of a PATH mean the working directory, which is the worktree.
+  // Empty and relative entries of a PATH mean the working directory.
   const searched = searchPath.split(delimiter).filter((entry) => isAbsolute(entry));
   for (const directory of searched) {
     const path = join(directory, command);
-    if (problemWith(path) === undefined) {
+    if (isExecutable(path)) {
       return { path };
     }
   }
