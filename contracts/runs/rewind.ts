@@ -4,7 +4,10 @@ import { runApproval } from './approval';
 import { attribution, checkpointId, turnCursor, workspaceState } from './checkpoint';
 import { idempotencyKey } from './launch/launch';
 
-/** What becomes of a path that is not simply taken back (docs/use/runs/rewind.md). */
+/**
+ * The decision on a path (docs/use/runs/rewind.md): `accept` rewinds file and index entry; `reject` retains the file and rewinds
+ * the index entry; `leave-untouched` retains both.
+ */
 export const rewindDecision = z.enum(['accept', 'reject', 'leave-untouched']);
 export type RewindDecision = z.infer<typeof rewindDecision>;
 

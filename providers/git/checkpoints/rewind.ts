@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { RewindDecision } from '../../../contracts/runs/rewind';
 import { diffTrees, type TreeChange } from '../files/tree-diff';
 import { commitTree, readCommit, revealHiddenFiles } from '../files/trees';
 import { GitError } from '../git-error';
@@ -16,12 +17,6 @@ import {
 } from '../worktrees/worktree-location';
 import { snapshotWorkspace, type WorkspaceSnapshot } from './checkpoint';
 import { restoreHead } from './restore';
-
-/**
- * The decision on a path: `accept` rewinds file and index entry; `reject` retains the file and rewinds the index
- * entry; `leave-untouched` retains both.
- */
-export type RewindDecision = 'accept' | 'reject' | 'leave-untouched';
 
 export interface RewindPreview {
   before: WorkspaceSnapshot;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RewindDecision } from '../../../providers/git/checkpoints/rewind';
+import type { RewindDecision } from '../../../contracts/runs/rewind';
 import type { GitError } from '../../../providers/git/git-error';
 import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
 import { killEverywhere } from './git-killer';

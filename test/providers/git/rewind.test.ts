@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RewindDecision } from '../../../providers/git/checkpoints/rewind';
+import type { RewindDecision } from '../../../contracts/runs/rewind';
 import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
 
 let fixture: RewindableWorktree;
