@@ -2,7 +2,7 @@ import { createDeliveryActivities } from '../activities/agent-run/commands/activ
 import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
 import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
 import type { AgentConfig } from '../contracts/settings/agent-config';
-import { detectPresets } from '../providers/agents/local/detect-presets';
+import { createPresetDetector } from '../providers/agents/local/detect-presets';
 import type { Board } from '../stores/board-files/types';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
@@ -46,7 +46,7 @@ export async function createWorkerDependencies(parts: WorkerParts) {
     /** What runs lack on this host. */
     hostFindings: shared.onHost.hostFindings,
     /** What this host has for the agents of today. */
-    agentPresets: () => detectPresets({ environment: process.env, user: shared.agentUser }, common.now()),
+    agentPresets: createPresetDetector({ environment: process.env, user: shared.agentUser }, common.now),
     probing: {
       hostId,
       agents: stores.agents,

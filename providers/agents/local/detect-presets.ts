@@ -38,6 +38,25 @@ export function detectPresets(host: AgentHost, now: Date): AnnouncedPresets {
   };
 }
 
+/** How long a detection is announced, in milliseconds. */
+const detectedForMs = 60_000;
+
+/**
+ * Detects at most once a minute, however often it is called: every heartbeat does, and the directories of a PATH may be on a network.
+ * What is installed later is announced a minute after the last detection.
+ */
+export function createPresetDetector(host: AgentHost, now: () => Date): () => AnnouncedPresets {
+  let last: AnnouncedPresets | undefined;
+  return () => {
+    const time = now();
+    // A clock that was set back does not keep a detection for longer.
+    if (!last || Math.abs(time.getTime() - Date.parse(last.checkedAt)) >= detectedForMs) {
+      last = detectPresets(host, time);
+    }
+    return last;
+  };
+}
+
 function hasLogin(home: string, files: readonly string[]): boolean | null {
   if (files.length === 0) {
     return null;

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentFromPreset } from '../../../contracts/settings/agent-preset';
-import { detectPresets } from '../../../providers/agents/local/detect-presets';
+import { createPresetDetector, detectPresets } from '../../../providers/agents/local/detect-presets';
 import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
@@ -60,6 +60,22 @@ describe('agent presets', () => {
     expect(found.acp).toEqual([{ ...shared, path: null, environmentKeys: [], login: null }]);
     expect(JSON.stringify(body)).not.toContain('a-key');
     await expect(board.call('GET', '/api/config/agents')).resolves.toMatchObject({ body: { agents: [] } });
+  });
+
+  it('are detected at most once a minute, and a program that is installed later is noticed then', async () => {
+    const environment = await aHost({});
+    const start = Date.parse('2026-01-01T00:00:00.000Z');
+    let now = start;
+    const detect = createPresetDetector({ environment }, () => new Date(now));
+    const gemini = () => detect().presets.find(({ id }) => id === 'gemini')?.path;
+    expect(gemini()).toBeNull();
+    await aHost({ programs: ['gemini'] });
+    now = start + 59_999;
+    expect([gemini(), detect().checkedAt]).toEqual([null, new Date(start).toISOString()]);
+    now = start + 60_000;
+    expect([gemini(), detect().checkedAt]).toEqual([join(environment.PATH, 'gemini'), new Date(now).toISOString()]);
+    now = start - 60_000;
+    expect(detect().checkedAt).toBe(new Date(now).toISOString());
   });
 
   it('name no hosts while none has announced what it has', async () => {
