@@ -14,12 +14,14 @@ import { openSqlite } from '../../../stores/sqlite/database';
 import { asksAfterSleep } from '../../../worker/activities/activity-callers';
 import { aRepository } from '../../support/git/repository';
 
-const log = createLog({ name: 'test', level: 'silent' });
+const lines: { activities: string[]; sleptMs: number }[] = [];
+const log = createLog({ name: 'test', level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
 
 let time: number;
 let watch: SleepWatch;
 let guard: SleepGuard;
 beforeEach(() => {
+  lines.length = 0;
   time = 0;
   watch = new SleepWatch(1_000, { monotonicMs: () => time, wallMs: () => 0 });
   guard = createSleepGuard({ watch, isExempt: asksAfterSleep, log });
@@ -103,6 +105,17 @@ describe('the guard of a worker that slept', () => {
       sleep();
       guard.assertAwake();
     }, info);
+  });
+
+  it('logs the activities that it stops, and no sleep during which none was running', async () => {
+    sleep();
+    watch.look();
+    expect(lines).toEqual([]);
+    await run(async () => {
+      sleep();
+      watch.look();
+    });
+    expect(lines).toEqual([expect.objectContaining({ activities: ['prepare'], sleptMs: 5_000 })]);
   });
 
   it('refuses nothing outside of activities, nor what an activity has left behind it', async () => {
