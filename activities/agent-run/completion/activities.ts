@@ -12,13 +12,11 @@ import {
   judgementOf,
   lostClaim,
   phaseSpansOf,
-  preserved,
   stoppedClaim,
   type TerminalClaim,
 } from '../../../domain/completion';
 import { terminalKey } from '../../../domain/events/seal';
 import { needsReview } from '../../../domain/review/requirement';
-import { sentBackBy } from '../../../domain/review/state';
 import { MessageProofError, type MessageProofs } from '../../../platform/crypto/message-proof';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
@@ -40,8 +38,10 @@ import { releaseLease } from '../../worktree/lease';
 import type { AdmissionControl } from '../admission/dependencies';
 import { requireReservation } from '../admission/hold';
 import { endRefusedLaunch, recordOnRecovery } from '../admission/refused-launch';
+import { notDispatched, overtime } from './made-claims';
 import { runEnded, runStarted } from './run-audit';
 import { reportEnd, reportStart } from './run-telemetry';
+import { recordSentBack } from './sent-back';
 import { applyCompletion, applyStart } from './task';
 
 export interface CompletionDependencies extends Pick<
@@ -104,7 +104,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       }
       await deps.audit.record(runStarted(record));
       await applyStart(deps, record);
-      await recordSentBack(record);
+      await recordSentBack(deps, record);
       await reportStart(deps, await mustGet(attemptId));
       return usableCommands(record.providerRuntimeManifest);
     },
@@ -198,19 +198,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     const { agents } = await deps.admission.settings.current();
     const isReviewed = (task: Task): boolean => needsReview(task, agents);
     await applyCompletion(deps, record, { completion, actualCost, isReviewed });
-    await recordSentBack(record);
-  }
-
-  /** Records the decision that a follow-up of a reviewed attempt is. */
-  async function recordSentBack(record: AttemptRecord): Promise<void> {
-    if (record.parentAttemptId === undefined && !record.conversation) {
-      return;
-    }
-    const task = (await deps.board.get(record.taskId))?.task;
-    const decision = task && sentBackBy(task, record);
-    if (decision) {
-      await deps.reviews.record(decision);
-    }
+    await recordSentBack(deps, record);
   }
 
   /** Stores the completion unless one is stored, which then stands. */
@@ -369,35 +357,6 @@ function releaseReason({ status, harness, terminalSource }: CompletionResult): R
   }
   return 'completed';
 }
-
-/** The claim for a run that took too long, with what its agent had to show by then. */
-function overtime({ claim, reclaimed, provider }: AttemptRecord, afterMs: number | undefined): TerminalClaim {
-  const summary = `The run took longer than ${durationOf(afterMs)} and was ended.`;
-  return {
-    ...(claim ?? { claims: {} }),
-    terminalSource: provider === 'acp' ? 'stream' : 'process',
-    status: 'failed',
-    summary,
-    error: summary,
-    harness: { ...claim?.harness, ...preserved({ reclaimed }), ended: 'timeout' },
-  };
-}
-
-const durationOf = (ms: number | undefined): string => {
-  if (ms === undefined) {
-    return 'it may';
-  }
-  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
-};
-
-const notDispatched = (reason: string): TerminalClaim => ({
-  terminalSource: 'process',
-  status: 'failed',
-  summary: reason,
-  error: reason,
-  claims: {},
-  harness: { ended: 'not-dispatched' },
-});
 
 const terminalEvent = (completion: CompletionResult): RunEventInput => ({
   kind: endKinds[completion.status],
