@@ -4309,7 +4309,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept the result of a run: merge it and complete the task */
+        /** Accept the result of a run: merge it and complete the task, or open its pull request */
         post: operations["acceptReview"];
         delete?: never;
         options?: never;
@@ -7036,6 +7036,8 @@ export interface components {
             }[];
             /** @enum {string} */
             review?: "required";
+            /** @enum {string} */
+            reviewDelivery?: "merge" | "pull-request";
         };
         ExecutionTreeControl: {
             /** @enum {string} */
@@ -7225,6 +7227,8 @@ export interface components {
                 commitCoAuthor: boolean;
                 commitUncommitted: boolean;
                 requireReview: boolean;
+                /** @enum {string} */
+                reviewDelivery: "merge" | "pull-request";
                 timeoutMinutes: number;
             };
             analyticsEnabled: boolean;
@@ -7330,6 +7334,8 @@ export interface components {
                 commitCoAuthor?: boolean;
                 commitUncommitted?: boolean;
                 requireReview?: boolean;
+                /** @enum {string} */
+                reviewDelivery?: "merge" | "pull-request";
                 timeoutMinutes?: number;
             };
             analyticsEnabled?: boolean;
@@ -9677,11 +9683,8 @@ export interface components {
         };
         ReviewAcceptance: {
             attemptId: components["schemas"]["AttemptId"];
-            /**
-             * @default merge
-             * @enum {string}
-             */
-            delivery?: "merge" | "none";
+            /** @enum {string} */
+            delivery?: "merge" | "pull-request" | "none";
             expectedHead?: string;
             summary?: string;
         };
@@ -9691,7 +9694,7 @@ export interface components {
             attemptId: components["schemas"]["AttemptId"];
             by: string;
             /** @enum {string} */
-            delivery?: "merge" | "none";
+            delivery?: "merge" | "pull-request" | "none";
             followUpAttemptId?: components["schemas"]["AttemptId"];
             id: string;
             mergedSha?: string;
@@ -9700,6 +9703,11 @@ export interface components {
             problem?: {
                 code: string;
                 message: string;
+            };
+            pullRequest?: {
+                baseBranch: string;
+                number: number;
+                url: string;
             };
             summary?: string;
             taskId: components["schemas"]["TaskId"];
@@ -9716,6 +9724,8 @@ export interface components {
         };
         ReviewStatus: {
             decisions: components["schemas"]["ReviewDecision"][];
+            /** @enum {string} */
+            delivery: "merge" | "pull-request";
             required: boolean;
             review?: components["schemas"]["TaskReview"];
             taskId: components["schemas"]["TaskId"];
@@ -11383,7 +11393,7 @@ export interface components {
             decision?: "approved" | "changes-requested" | "rejected";
             decisionId?: string;
             /** @enum {string} */
-            delivery?: "merge" | "none";
+            delivery?: "merge" | "pull-request" | "none";
             followUpAttemptId?: components["schemas"]["AttemptId"];
             problem?: {
                 /** Format: date-time */
@@ -11391,10 +11401,15 @@ export interface components {
                 code: string;
                 message: string;
             };
+            pullRequest?: {
+                baseBranch: string;
+                number: number;
+                url: string;
+            };
             /** Format: date-time */
             requestedAt?: string;
             /** @enum {string} */
-            state?: "pending" | "accepting" | "accepted" | "sent-back" | "superseded";
+            state?: "pending" | "accepting" | "awaiting-merge" | "accepted" | "sent-back" | "superseded";
             summary?: string;
         } & {
             [key: string]: unknown;

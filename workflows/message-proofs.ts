@@ -3,6 +3,7 @@ import type { PlannedLocation } from '../activities/agent-run/prepare/planned-lo
 import type { Beginning } from '../activities/worktree/begin/beginning';
 import type { ConflictRead } from '../contracts/runs/conflict';
 import type { DiffRead } from '../contracts/runs/diff';
+import type { AcceptedReview } from '../contracts/tasks/review';
 import type { ProvenMessage } from '../platform/crypto/message-proof';
 import type { MessageProof } from '../platform/crypto/message-proof-shape';
 import type { CheckedAgent } from './agent-check/messages';
@@ -12,7 +13,7 @@ import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages
 import { issueSyncId, type SyncNowInput } from './issue-sync/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
-import { type AcceptedReview, reviewAcceptanceId } from './review-acceptance/messages';
+import { reviewAcceptanceId } from './review-acceptance/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
 import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
 import {

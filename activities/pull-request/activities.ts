@@ -7,13 +7,11 @@ import { refusal } from '../../domain/refusal';
 import { isBaseBranch } from '../../domain/workspaces/merge-branches';
 import { AppError } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
-import type { Log } from '../../platform/log/log';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import type { Board } from '../../stores/board-files/board';
-import type { PullRequestRecord, PullRequestStore } from '../../stores/integrations/pull-request-store';
+import type { PullRequestRecord } from '../../stores/integrations/pull-request-store';
 import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
-import type { AuditStore } from '../../stores/system/audit-store';
 import type { LineCommentStore } from '../../stores/tasks/line-comment-store';
+import { type AwaitedMergeDependencies, settleAwaitedMerge } from '../review-acceptance/awaited-merge';
 import { callForge } from '../shared/forge-refusals';
 import type { RepositoryForge, RepositoryForges } from '../shared/repository-forges';
 import { noWorktree } from '../worktree/refusals';
@@ -22,15 +20,10 @@ import { openAtForge } from './open-at-forge';
 import { importReviewComments, readAtForge } from './read-at-forge';
 import { changeRecord, currentRecord, type OperationRef } from './record';
 
-export interface PullRequestDependencies {
-  board: Pick<Board, 'get' | 'update'>;
-  pullRequests: PullRequestStore;
+export interface PullRequestDependencies extends AwaitedMergeDependencies {
   worktrees: Pick<WorktreeStore, 'get'>;
   forges: Pick<RepositoryForges, 'open'>;
   lineComments: Pick<LineCommentStore, 'add' | 'count'>;
-  audit: Pick<AuditStore, 'record'>;
-  log: Log;
-  now: () => Date;
 }
 
 /** `hostId` has the worktree to push from; `null` where nothing is pushed. `over`: it has ended, or is refused at once. */
@@ -121,7 +114,10 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       return { refused: null };
     },
 
-    /** Writes the number and the address on the task, and that it was merged as a comment, once. A task that is gone has a pull request all the same. */
+    /**
+     * Writes the number and the address on the task, that it was merged as a comment, once, and what its state makes of an
+     * accepted review that waits for it. A task that is gone has a pull request all the same.
+     */
     async notePullRequest(ref: OperationRef): Promise<void> {
       const { pull, operation } = await currentRecord(pullRequests, ref);
       const note = (task: Task): Partial<Task> => (pull ? noteOf(task, pull, now()) : {});
@@ -133,6 +129,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
         }
         log.warn({ taskId: ref.taskId, code: error.code }, `pull request not written on the task: ${error.message}`);
       }
+      await settleAwaitedMerge(deps, ref.taskId);
     },
 
     /** Ends an operation: it is in the audit log unless it only read, and the next one may begin. */

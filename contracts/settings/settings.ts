@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultReviewDelivery } from '../tasks/review';
 
 const count = (max: number) => z.number().int().min(1).max(max);
 const milliseconds = z.number().int().min(100).max(86_400_000);
@@ -133,6 +134,8 @@ export const features = z
       commitCoAuthor: z.boolean(),
       /** Whether a success of any run needs a review, as `executionPolicy.review: required` of its task. */
       requireReview: z.boolean(),
+      /** How an acceptance delivers a result where neither it nor the task's `executionPolicy.reviewDelivery` says so. */
+      reviewDelivery: defaultReviewDelivery,
       timeoutMinutes: count(1_440),
     }),
     watcher: watcherSettings,

@@ -8,7 +8,7 @@ import { taskCheckpointMark } from './checkpoint';
 import { comment, maxComments } from './comment';
 import { deliverable } from './deliverable';
 import { observation } from './observation';
-import { reviewState, taskReview } from './review';
+import { defaultReviewDelivery, reviewState, taskReview } from './review';
 import { subtask, subtaskInputs } from './subtask';
 import { timeTracking } from './time';
 import { verificationStep } from './verification';
@@ -37,6 +37,8 @@ export const executionPolicy = z
     allowEmptyResult: z.boolean().optional(),
     /** `required`: a success does not complete the task; its review does. */
     review: z.enum(['required']).optional(),
+    /** How an acceptance delivers the result that names no delivery; as the settings have it when absent. */
+    reviewDelivery: defaultReviewDelivery.optional(),
     allowedSideEffects: z
       .array(z.strictObject({ kind: sideEffectKind, scope: text(500, 1) }))
       .max(64)

@@ -1,4 +1,4 @@
-import type { Remedy } from './remedy';
+import { calls, type Remedy } from './remedy';
 
 const status = (remedy: string): Remedy => [{ call: 'GET /api/github/status', remedy }];
 const configure = (remedy: string) =>
@@ -25,7 +25,14 @@ export const forgeRemedies: Record<string, Remedy> = {
   FORGE_INVALID: { none: 'The message has the reasons of the forge.' },
   FORGE_RATE_LIMITED: repeat('Repeat the request later: it continues where it ended.'),
   FORGE_UNAVAILABLE: repeat('Repeat the request when the forge responds: it continues where it ended.'),
-  PULL_REQUEST_NOTHING_TO_PUSH: [{ call: 'POST /api/agents/:taskId/start', remedy: 'Work on the task first.' }],
+  PULL_REQUEST_NOTHING_TO_PUSH: [
+    {
+      call: 'repeat',
+      remedy: 'Accept with {"delivery": "none"}, which completes the task without a pull request.',
+      when: calls('/review/accept'),
+    },
+    { call: 'POST /api/agents/:taskId/start', remedy: 'Work on the task first.' },
+  ],
   PULL_REQUEST_BRANCH_MOVED: worktree('Take the commits at the forge into this worktree, or use another branch.'),
   PULL_REQUEST_PUSH_REFUSED: status('Read the reason in the message, and whether the token may push.'),
   PULL_REQUEST_BUSY: pull('Read what the other request comes to, and repeat yours.'),

@@ -18,6 +18,17 @@ export const reviewRemedies: Record<string, Remedy> = {
     },
     review('Read the review that waits for its decision.'),
   ],
+  REVIEW_AWAITING_MERGE: [
+    {
+      call: 'POST /api/github/pr/:taskId/refresh',
+      remedy: 'Merge the pull request at the forge, then read it from there: a merged one completes the task.',
+      ids: { taskId: ['taskId', 'resourceId'] },
+    },
+    review('Read which pull request is to be merged.'),
+  ],
+  REVIEW_OTHER_BASE: [review('Read which pull request was accepted, and accept the result again.')],
+  REVIEW_INTERRUPTED: [review('Read the review, and accept the result again.')],
+  REVIEW_PULL_REQUEST_CLOSED: [review('Read the review; accept it again, or send it back.')],
   REVIEW_AWAITED: [
     {
       call: 'POST /api/agents/:taskId/stop',
@@ -45,7 +56,7 @@ export const reviewRemedies: Record<string, Remedy> = {
     { call: 'PATCH /api/tasks/:taskId', remedy: 'Set the task to in-progress again, and repeat the decision.' },
   ],
   REVIEW_WITHOUT_WORKTREE: [
-    { call: 'repeat', remedy: 'Accept with {"delivery": "none"}, which completes the task without a merge.' },
+    { call: 'repeat', remedy: 'Accept with {"delivery": "none"}, which completes the task without one.' },
   ],
   CEREMONY_REQUIRED: [
     { call: 'GET /api/ceremonies', remedy: 'Complete the pending ceremonies of the task, and accept again.' },

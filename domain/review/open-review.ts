@@ -1,13 +1,15 @@
-import type { TaskReview } from '../../contracts/tasks/review';
+import type { ReviewDelivery, TaskReview } from '../../contracts/tasks/review';
 import type { Task, TaskLocation } from '../../contracts/tasks/task';
 import { refusal, RefusedError } from '../refusal';
 
 /** A review that can be decided. */
 export type OpenReview = TaskReview & Required<Pick<TaskReview, 'state' | 'attemptId'>>;
 
+const openStates: readonly (string | undefined)[] = ['pending', 'accepting', 'awaiting-merge'];
+
 /** Whether a review waits for its decision, or one is being carried out. */
 export const isOpen = (review: TaskReview | undefined): review is OpenReview =>
-  (review?.state === 'pending' || review?.state === 'accepting') && review.attemptId !== undefined;
+  openStates.includes(review?.state) && review?.attemptId !== undefined;
 
 /** Where a task is, and which attempt a decision is about. */
 interface Subject {
@@ -46,5 +48,24 @@ export function openReviewOf(task: Task, { location, attemptId }: Subject): Open
   }
   return review;
 }
+
+/**
+ * The review of a task, if its attempt can be accepted now with this delivery: a pull request that waits to be merged is not made
+ * again, and another delivery may take its place.
+ *
+ * @throws RefusedError as {@link openReviewOf}, `REVIEW_AWAITING_MERGE`
+ */
+export function acceptableReviewOf(task: Task, of: Subject & { delivery: ReviewDelivery }): OpenReview {
+  const review = openReviewOf(task, of);
+  if (review.state === 'awaiting-merge' && of.delivery === 'pull-request') {
+    const message = `The result was accepted; ${namePullRequest(review)} waits to be merged. Accept with {"delivery": "merge"} or {"delivery": "none"} to complete the task without it.`;
+    throw refused('REVIEW_AWAITING_MERGE', message, { taskId: task.id, attemptId: of.attemptId, review });
+  }
+  return review;
+}
+
+/** The pull request of an accepted result, in a sentence. */
+export const namePullRequest = ({ pullRequest }: TaskReview): string =>
+  pullRequest ? `its pull request ${pullRequest.number} (${pullRequest.url})` : 'its pull request';
 
 const refused = (...of: Parameters<typeof refusal>): RefusedError => new RefusedError(refusal(...of));

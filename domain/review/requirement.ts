@@ -6,3 +6,9 @@ export const needsReview = (
   { executionPolicy }: Pick<Task, 'executionPolicy'>,
   { requireReview }: Pick<Features['agents'], 'requireReview'>,
 ): boolean => requireReview || executionPolicy?.review === 'required';
+
+/** How an acceptance delivers the result of the task's runs that names no delivery. */
+export const defaultDeliveryOf = (
+  { executionPolicy }: Pick<Task, 'executionPolicy'>,
+  { reviewDelivery }: Pick<Features['agents'], 'reviewDelivery'>,
+): Features['agents']['reviewDelivery'] => executionPolicy?.reviewDelivery ?? reviewDelivery;

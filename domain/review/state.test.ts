@@ -44,6 +44,27 @@ describe('review after the start of an attempt', () => {
     expect(sentBackBy({ id: 'task_1', review } as Task, next)).toBeUndefined();
   });
 
+  it('is sent back from the wait for its pull request, whose decision is no longer shown', () => {
+    const pullRequest = { number: 1, url: 'https://forge.example/pull/1', baseBranch: 'main' };
+    const decided = {
+      decisionId: 'review_1',
+      decision: 'approved',
+      delivery: 'pull-request',
+      summary: 'Fine.',
+    } as const;
+    const followUp = { ...next, parentAttemptId: 'attempt_reviewed0001' };
+    const { review } = reviewAfterStart({ ...pending, ...decided, state: 'awaiting-merge', pullRequest }, followUp, at);
+    expect(review).toEqual({
+      ...pending,
+      pullRequest,
+      state: 'sent-back',
+      decision: 'changes-requested',
+      decidedBy: 'user:ann',
+      decidedAt: at.toISOString(),
+      followUpAttemptId: next._id,
+    });
+  });
+
   it('stays what it is once it is decided, and without one there is none', () => {
     expect(reviewAfterStart({ ...pending, state: 'accepted' }, next, at)).toEqual({});
     expect(reviewAfterStart({ decision: 'rejected', decidedAt: 'by hand' }, next, at)).toEqual({});

@@ -30,10 +30,10 @@ export function reviewAfterStart(
   attempt: Following,
   at: Date,
 ): Pick<Task, 'review'> | Record<string, never> {
-  if (review?.state !== 'pending') {
+  if (review?.state !== 'pending' && review?.state !== 'awaiting-merge') {
     return {};
   }
-  const { problem: _problem, ...open } = review;
+  const open = undecided(review);
   const decided = { decidedAt: at.toISOString(), followUpAttemptId: attempt._id };
   if (!follows(attempt, review.attemptId)) {
     return { review: { ...open, ...decided, state: 'superseded', decidedBy: attempt.createdBy } };
@@ -49,6 +49,21 @@ export function reviewAfterStart(
       ...compact({ summary: message?.text.slice(0, maxSummary) }),
     },
   };
+}
+
+/** A review without its decision; its pull request, if it has one, stays where it is. */
+function undecided(review: TaskReview): TaskReview {
+  const {
+    problem: _problem,
+    decisionId: _decisionId,
+    decision: _decision,
+    decidedAt: _decidedAt,
+    decidedBy: _decidedBy,
+    delivery: _delivery,
+    summary: _summary,
+    ...open
+  } = review;
+  return open;
 }
 
 const follows = ({ conversation, parentAttemptId }: Following, reviewedId: string | undefined): boolean =>

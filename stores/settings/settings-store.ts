@@ -44,6 +44,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     commitAuthor: { name: 'Runboard', email: 'runboard@localhost' },
     commitCoAuthor: true,
     requireReview: false,
+    reviewDelivery: 'merge',
     timeoutMinutes: Math.max(1, Math.floor(env.BOARD_RUN_TIMEOUT_MS / 60_000)),
   },
   watcher: {

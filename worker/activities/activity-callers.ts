@@ -84,6 +84,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   endExpansion: expansion,
   beginAcceptance: acceptance,
   finishAcceptance: acceptance,
+  requestAcceptedPullRequest: acceptance,
   returnReview: acceptance,
   planRewind: { workflows: ['workspaceRewindPlan'], workflowId: ({ rewindId }) => rewindPlanId(id(rewindId)) },
   beginRewind: rewind,

@@ -99,6 +99,7 @@ export function createBoardActivities(
       ...boardDependencies,
       gate,
       reviews: stores.reviews,
+      pullRequests: stores.pullRequests,
       messageProofs: stores.messageProofs,
     }),
     ...createRewindMessageActivities({ rewinds, command, now }),
@@ -112,6 +113,7 @@ export function createBoardActivities(
     ...createPullRequestActivities({
       ...boardDependencies,
       pullRequests: stores.pullRequests,
+      reviews: stores.reviews,
       lineComments: stores.lineComments,
       forges,
     }),

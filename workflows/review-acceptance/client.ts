@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { AcceptedReview } from '../../contracts/tasks/review';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { AppError } from '../../platform/errors/app-error';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
@@ -6,7 +7,7 @@ import { withinDeadline } from '../clients/deadline';
 import { withProof } from '../clients/with-proof';
 import { reviewAcceptanceMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
-import { type AcceptedReview, reviewAcceptanceId, type ReviewAcceptanceInput, type ReviewOutcome } from './messages';
+import { reviewAcceptanceId, type ReviewAcceptanceInput, type ReviewOutcome } from './messages';
 
 interface ReviewLauncherOptions {
   client: Client;

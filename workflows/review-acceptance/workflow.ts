@@ -1,7 +1,9 @@
 import { CancellationScope, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Acceptance, ReviewAcceptanceActivities } from '../../activities/review-acceptance/activities';
 import type { Refusal } from '../../contracts/refusal';
+import { pullRequestAsChild } from '../pull-request/child';
 import { operateAsChild } from '../worktree/child';
+import type { AskedFor } from '../worktree/messages';
 import type { ReviewAcceptanceInput, ReviewOutcome } from './messages';
 
 /** Store work: short, idempotent, retried until the stores respond. */
@@ -11,8 +13,8 @@ const records = proxyActivities<ReviewAcceptanceActivities>({
 });
 
 /**
- * Accepts the result of a run: closes the review against other decisions, delivers the result, then completes the task. What
- * refuses the delivery or the completion opens the review again, with the reason.
+ * Accepts the result of a run: closes the review against other decisions, delivers the result, then completes the task, or has it
+ * wait for the merge of its pull request. What refuses the delivery or the completion opens the review again, with the reason.
  */
 export function reviewAcceptance(input: ReviewAcceptanceInput): Promise<ReviewOutcome> {
   // An operator's "cancel" cannot take back what is merged already; until then a termination leaves a review that can be accepted again.
@@ -30,18 +32,26 @@ async function accept(input: ReviewAcceptanceInput): Promise<ReviewOutcome> {
   const outcome = problem
     ? await records.returnReview({ decisionId, taskId, attemptId, problem })
     : await records.finishAcceptance({ decisionId, taskId, attemptId });
-  setCurrentDetails(outcome.status === 'refused' ? `Returned: ${outcome.message}` : 'Accepted.');
+  setCurrentDetails(
+    outcome.status === 'refused'
+      ? `Returned: ${outcome.message}`
+      : `Accepted${begun.pullRequest ? '; the pull request is to be merged' : ''}.`,
+  );
   return outcome;
 }
 
 /** Brings the result where it was decided to go; returns why that is not possible. */
-async function deliver(
-  { taskId, decisionId, heartbeatTimeoutMs }: ReviewAcceptanceInput,
-  { merge }: Acceptance,
-): Promise<Refusal | undefined> {
-  if (!merge) {
-    return undefined;
+function deliver(input: ReviewAcceptanceInput, { merge, pullRequest }: Acceptance): Promise<Refusal | undefined> {
+  if (pullRequest) {
+    return propose(input, pullRequest);
   }
+  return merge ? mergeInto(input, merge) : Promise.resolve(undefined);
+}
+
+async function mergeInto(
+  { taskId, decisionId, heartbeatTimeoutMs }: ReviewAcceptanceInput,
+  merge: AskedFor,
+): Promise<Refusal | undefined> {
   setCurrentDetails(`Merges the worktree of ${taskId}.`);
   const outcome = await operateAsChild({ taskId, ...merge, heartbeatTimeoutMs }, `merge worktree of ${taskId}`);
   if (outcome === 'busy' || outcome === 'unknown') {
@@ -55,4 +65,27 @@ async function deliver(
     return undefined;
   }
   return outcome;
+}
+
+async function propose(
+  { taskId, attemptId, decisionId, heartbeatTimeoutMs }: ReviewAcceptanceInput,
+  pullRequest: NonNullable<Acceptance['pullRequest']>,
+): Promise<Refusal | undefined> {
+  setCurrentDetails(`Makes the pull request of ${taskId}.`);
+  const outcome = await pullRequestAsChild(
+    { taskId, ...pullRequest, heartbeatTimeoutMs },
+    `make the pull request of ${taskId}`,
+    () => records.requestAcceptedPullRequest({ decisionId, taskId, attemptId }),
+  );
+  if (outcome === 'busy' || outcome === 'unknown') {
+    const [code, message] =
+      outcome === 'busy'
+        ? ['PULL_REQUEST_BUSY', 'Another request for the pull request is being done; accept again when it has ended.']
+        : [
+            'REVIEW_INTERRUPTED',
+            'The pull request was ended before its result was known; accept again, which finishes it.',
+          ];
+    return { status: 'refused', code, message, details: { taskId, decisionId } };
+  }
+  return outcome ?? undefined;
 }

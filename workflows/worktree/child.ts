@@ -5,8 +5,8 @@ import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { worktreeId, type WorktreeInput, type WorktreeOutcome } from './messages';
 import { worktree } from './workflow';
 
-/** Pauses while another operation runs on the worktree, in milliseconds: some twenty seconds, then the operation is refused. */
-const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
+/** Pauses while another operation runs, in milliseconds: some twenty seconds, then the operation is refused. */
+export const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
 
 /** Runs an operation as a child, under the id that the endpoint uses too. @throws WorkflowExecutionAlreadyStartedError while another one runs */
 export const executeWorktree = (input: WorktreeInput, staticSummary: string): Promise<WorktreeOutcome> =>

@@ -1,25 +1,16 @@
 import { z } from 'zod';
 import { taskId } from '../../../contracts/common';
 import { lineCommentsSent } from '../../../contracts/tasks/line-comment';
-import {
-  type ReviewAcceptance,
-  reviewAcceptance,
-  reviewSendBack,
-  type ReviewStatus,
-  reviewStatus,
-} from '../../../contracts/tasks/review';
+import { reviewAcceptance, reviewSendBack, type ReviewStatus, reviewStatus } from '../../../contracts/tasks/review';
 import { openReviewOf } from '../../../domain/review/open-review';
-import { needsReview } from '../../../domain/review/requirement';
+import { defaultDeliveryOf, needsReview } from '../../../domain/review/requirement';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
-import type { AuthContext } from '../../../platform/http/auth/auth';
 import { presentedIdempotencyKey } from '../../../platform/http/limits/idempotency';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
-import { newRecordId } from '../../../platform/operations/operation';
 import type { WorkflowContext } from '../../context';
-import { refusalError } from '../../refusal-error';
-import { assertMayMerge } from '../../runs/worktrees/may-merge';
 import { sendLineComments } from '../line-comments/send';
+import { accept } from './accept';
 
 const tag = 'reviews';
 const path = '/tasks/:taskId/review';
@@ -47,7 +38,7 @@ export function reviewRoutes(routes: Routes, context: WorkflowContext): void {
       method: 'post',
       path: `${path}/accept`,
       operationId: 'acceptReview',
-      summary: 'Accept the result of a run: merge it and complete the task',
+      summary: 'Accept the result of a run: merge it and complete the task, or open its pull request',
       tag,
       // Not task:write: the agent whose result it is may have that.
       permission: 'agent:write',
@@ -94,7 +85,13 @@ async function statusOf(
   assertFound(found, 'task', id);
   const [{ agents }, decisions] = await Promise.all([settings.current(), reviews.ofTask(id)]);
   const { task } = found;
-  return { taskId: id, required: needsReview(task, agents), ...compact({ review: task.review }), decisions };
+  return {
+    taskId: id,
+    required: needsReview(task, agents),
+    delivery: defaultDeliveryOf(task, agents),
+    ...compact({ review: task.review }),
+    decisions,
+  };
 }
 
 /** @throws AppError 404, 409 while it is accepted or cannot be decided */
@@ -108,41 +105,5 @@ async function assertPending(
   if (review.state === 'accepting') {
     const message = 'The result is being accepted; wait for the outcome.';
     throw conflict(message, { taskId: id, attemptId, review }, 'REVIEW_ACCEPTING');
-  }
-}
-
-interface Accepting {
-  taskId: string;
-  body: ReviewAcceptance;
-  auth: AuthContext;
-}
-
-/** Refuses early what the workflow would refuse; a repeated decision is answered by its record. @throws AppError 404, 409 */
-async function assertOpen(
-  { board, reviews }: Pick<WorkflowContext, 'board' | 'reviews'>,
-  { taskId: id, attemptId, decisionId }: { taskId: string; attemptId: string; decisionId: string },
-): Promise<void> {
-  const found = await board.get(id);
-  assertFound(found, 'task', id);
-  const { task, location } = found;
-  if (task.review?.decisionId === decisionId || (await reviews.get(decisionId))) {
-    return;
-  }
-  openReviewOf(task, { location, attemptId });
-}
-
-/** @throws AppError 403 as a merge does, 404, 409 with the state of the review or why it was returned */
-async function accept(context: WorkflowContext, { taskId: id, body, auth }: Accepting): Promise<void> {
-  const decisionId = newRecordId('review', 16);
-  await assertOpen(context, { taskId: id, attemptId: body.attemptId, decisionId });
-  const worktree = body.delivery === 'merge' ? await context.worktrees.get(id) : undefined;
-  const anyBranch = worktree && worktree.state !== 'removed' ? await assertMayMerge(context, id, auth) : {};
-  const decision = { ...compact(body), ...anyBranch, decisionId, taskId: id, actor: auth.actor };
-  const outcome = await context.reviewLauncher.accept(decision);
-  if (outcome.status === 'refused') {
-    throw refusalError(outcome);
-  }
-  if (outcome.decisionId !== decisionId) {
-    throw conflict('Another caller has just accepted the result.', { taskId: id, ...outcome }, 'REVIEW_CLOSED');
   }
 }

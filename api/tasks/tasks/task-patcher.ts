@@ -44,15 +44,24 @@ export function createTaskPatcher({ board, traces }: Pick<ApiContext, 'board' | 
 /** Who may decide reviews, which an agent may not of its own result. */
 const reviewing = 'agent:write';
 
-/** Reviews are taken off a task by those who decide them. @throws AppError 403 */
+/** Reviews are taken off a task, and delivered in another way, by those who decide them. @throws AppError 403 */
 function assertKeepsReview(current: Task, changed: Partial<Task>, auth: PatchRequest['auth']): void {
-  const requires = ({ executionPolicy }: Partial<Task>): boolean => executionPolicy?.review === 'required';
-  if (!requires(current) || requires({ ...current, ...changed }) || auth.permissions.includes(reviewing)) {
+  if (!('executionPolicy' in changed) || auth.permissions.includes(reviewing)) {
+    return;
+  }
+  const [before, after] = [current.executionPolicy, changed.executionPolicy];
+  const field =
+    before?.review === 'required' && after?.review !== 'required'
+      ? 'review'
+      : before?.reviewDelivery !== after?.reviewDelivery
+        ? 'reviewDelivery'
+        : undefined;
+  if (field === undefined) {
     return;
   }
   throw new AppError('FORBIDDEN', {
     status: 403,
-    message: `Taking executionPolicy.review off a task requires the permission ${reviewing}; send it with the policy.`,
+    message: `Changing executionPolicy.${field} of a task requires the permission ${reviewing}; send it with the policy.`,
     details: { required: [reviewing], currentRole: auth.role, currentPermissions: auth.permissions },
   });
 }

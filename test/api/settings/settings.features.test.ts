@@ -188,6 +188,7 @@ const proofs: Record<string, Proof | Elsewhere> = {
   'agents.commitAuthor.email': { suite: 'test/e2e/runs/completion.test.ts', mentions: 'commitAuthor' },
   'agents.commitCoAuthor': { suite: 'test/e2e/runs/completion.test.ts' },
   'agents.requireReview': { suite: 'test/e2e/runs/reviews.test.ts' },
+  'agents.reviewDelivery': { suite: 'test/e2e/pull-requests/accepted-reviews.test.ts' },
   'agents.timeoutMinutes': { suite: 'test/e2e/runs/timeout.test.ts', mentions: 'run-time' },
   'retention.archivedTaskDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.runEventDays': { suite: 'test/activities/retention/retention.test.ts' },
