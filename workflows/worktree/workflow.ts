@@ -64,8 +64,8 @@ export async function worktree(input: WorktreeInput): Promise<WorktreeOutcome> {
 
 async function operate(input: WorktreeInput, messages: WorktreeMessages): Promise<WorktreeOutcome> {
   const { taskId } = input;
-  const hostWanted = input.hostId === undefined ? {} : { hostId: input.hostId };
-  let plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
+  const planNow = () => planning.planWorktree({ taskId, ...messages.toPlan(), hostId: input.hostId });
+  let plan = await planNow();
   if ('status' in plan) {
     return plan;
   }
@@ -84,7 +84,7 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
     if (!messages.asked) {
       return { status: 'done' };
     }
-    plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
+    plan = await planNow();
     if ('status' in plan) {
       return plan;
     }
@@ -96,7 +96,7 @@ async function operate(input: WorktreeInput, messages: WorktreeMessages): Promis
   }
   // What came in after the plan was made is planned now.
   if (messages.plannedFor !== asked && patched('plan-what-came-in')) {
-    plan = await planning.planWorktree({ taskId, ...messages.toPlan(), ...hostWanted });
+    plan = await planNow();
     if ('status' in plan) {
       return plan;
     }

@@ -48,6 +48,17 @@ describe('requests for operations on a worktree', () => {
     expect(worktree.stubs.inputs('planWorktree').map(({ kind }) => kind)).toEqual([null, 'rebase']);
   });
 
+  test('with the first message to a resumed worktree are waited for while they are verified', async () => {
+    const verifying = gate(undefined);
+    const worktree = aWorktree({ verifyOperation: verifying.wait });
+    const asked = worktree.askResumed({ kind: 'rebase' });
+    await worktree.called('planWorktree');
+    await worktree.called('verifyOperation');
+    verifying.open();
+    await expect(asked).resolves.toEqual({ status: 'done', inspection });
+    expect(worktree.steps).toContain('rebaseWorktree');
+  });
+
   test('with the first message to a resumed worktree are refused when they cannot be planned', async () => {
     let plans = 0;
     const planWorktree = async () => {
