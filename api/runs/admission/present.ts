@@ -4,7 +4,7 @@ import { hashedId, hostKey, limiting, minus, nothing } from '../../../domain/adm
 import { workflowOf } from '../../../domain/admission/request';
 import { effectivePriority } from '../../../domain/admission/schedule';
 import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
-import type { ReservationRecord } from '../../../stores/runs/admission/reservation-store';
+import type { ReservationRecord } from '../../../stores/runs/admission/reservation-record';
 
 const rootTaskHash = (rootTaskId: string): string => hashedId('root-task', rootTaskId);
 

@@ -2,15 +2,9 @@ import type { Bitmap } from '../bitmaps/bitmap';
 import { Bitmaps } from '../bitmaps/kind';
 import { type Int, toInt } from '../int';
 import { type ColumnList, columnList, offsetOf, pageOf, pageWidth } from './column-list';
-
-/** Columns of one shard (specification 3, B: shards, "slices" in the earlier revision). */
-export const shardWidth = 1_048_576;
+import { addSegments, noSegments, pageOfSegment, shardWidth, useSegmentOf } from './segments';
 
 const exactPages = 2 ** 21;
-
-/** Columns of one segment, 16 shards: what is copied for other threads, and copied again after a change, as one piece. */
-const segmentWidth = 16 * shardWidth;
-const segmentsOfPage = pageWidth / segmentWidth;
 
 /** Columns that one container of a bitmap is for. */
 export const containerWidth = 65_536;
@@ -19,31 +13,10 @@ export const containerWidth = 65_536;
 export const columnAt = (page: number, offset: number): Int =>
   page < exactPages ? page * pageWidth + offset : toInt(BigInt(page) * BigInt(pageWidth) + BigInt(offset));
 
-const noSegments: ReadonlySet<number> = new Set();
-
-/** Adds the segments of the offsets `from` to `to`, both inclusive. */
-function addSegments(segments: Set<number>, page: number, { from, to }: { from: number; to: number }): void {
-  const last = Math.floor(to / segmentWidth);
-  for (let segment = Math.floor(from / segmentWidth); segment <= last; segment += 1) {
-    segments.add(page * segmentsOfPage + segment);
-  }
-}
-
 /** Of a bitmap that is not empty. */
 function maxContainers(bitmap: Bitmap): number {
   const width = Math.floor(bitmap.maximum() / containerWidth) - Math.floor(bitmap.minimum() / containerWidth) + 1;
   return Math.min(width, bitmap.size);
-}
-
-const ranges = new Map<number, Bitmap>();
-
-/** All offsets of the segment that begins here. */
-function rangeFrom(start: number): Bitmap {
-  let range = ranges.get(start);
-  if (!range) {
-    ranges.set(start, (range = Bitmaps.fromRange(start, start + segmentWidth)));
-  }
-  return range;
 }
 
 type Operation = 'and' | 'or' | 'xor' | 'andNot';
@@ -383,20 +356,10 @@ export class ColumnSet {
 
   /** Shows the columns of a segment to `use`, if there are any; the bitmap is not to be changed or retained. */
   useSegment(segment: number, use: (bitmap: Bitmap) => void): void {
-    const bitmap = this.pages.get(Math.floor(segment / segmentsOfPage));
-    if (!bitmap || bitmap.isEmpty) {
-      return;
+    const bitmap = this.pages.get(pageOfSegment(segment));
+    if (bitmap && !bitmap.isEmpty) {
+      useSegmentOf(bitmap, segment, use);
     }
-    const start = (segment % segmentsOfPage) * segmentWidth;
-    if (bitmap.minimum() >= start && bitmap.maximum() < start + segmentWidth) {
-      use(bitmap);
-      return;
-    }
-    const part = Bitmaps.and(bitmap, rangeFrom(start));
-    if (!part.isEmpty) {
-      use(part);
-    }
-    part.dispose?.();
   }
 
   /** Changes this set's memory only: stretches of neighbours are stored as such, spare capacity is released. */

@@ -1,7 +1,7 @@
 import type { Catalog, Index } from '../engine/catalog';
-import { shardWidth } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { frameField, frameIntNameOf, frameNameOf } from '../engine/frames';
+import { shardWidth } from '../engine/segments';
 
 /** JSON of a description; what is undefined is left out. */
 type Described = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { type Container, eachValue } from '../bitmaps/containers';
 import { BitmapFormatError, ByteReader, readContainer, readPortable } from '../bitmaps/portable';
-import { shardWidth } from '../engine/column-set';
+import { shardWidth } from '../engine/segments';
 import { type Int, toInt } from '../int';
 
 /** The first two bytes of the 64-bit variant that some clients write. */

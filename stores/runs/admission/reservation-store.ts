@@ -1,4 +1,4 @@
-import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../../../contracts/runs/admission';
+import type { Capacity, ReleaseReason } from '../../../contracts/runs/admission';
 import {
   type CapacityPolicy,
   evaluated,
@@ -16,29 +16,7 @@ import { findPage } from '../../port/find-page';
 import { inPages } from '../../port/in-pages';
 import { insertOnce } from '../../port/insert';
 import { createCapacityLedger, type Holder } from './capacity-ledger';
-
-/** `admission-reservation/v1` as it is stored; its id is that of the attempt. */
-export interface ReservationRecord extends AdmissionRequest {
-  _id: string;
-  schemaVersion: 'admission-reservation/v1';
-  state: 'active' | 'released' | 'expired';
-  revision: number;
-  /** Raised when an expired reservation is made again. */
-  generation: number;
-  hostKey: string | null;
-  /** The scopes it is counted in, by their keys in the ledger. */
-  keys: string[];
-  evaluated: EvaluatedPolicy[];
-  leaseExpiresAt: string;
-  heartbeatAt: string;
-  /** What the run has used of its request; nothing until it is dispatched. */
-  committed: Capacity;
-  release?: { reason: ReleaseReason; releasedAt: string; evidence: string };
-  /** Of an ended one: when it stopped counting. */
-  endedAt?: string;
-  createdAt: string;
-  updatedAt: string;
-}
+import { holderOf, isEnded, type ReservationRecord, tombstone } from './reservation-record';
 
 export type ReserveOutcome =
   | { outcome: 'held'; reservation: ReservationRecord }
@@ -358,48 +336,3 @@ export async function createReservationStore(db: Database) {
 }
 
 export type ReservationStore = Awaited<ReturnType<typeof createReservationStore>>;
-
-const holderOf = ({ generation, requested, keys }: ReservationRecord): Omit<Holder, 'at'> => ({
-  generation,
-  requested,
-  keys,
-});
-
-const isEnded = (record: ReservationRecord | undefined, { generation }: Holder): boolean =>
-  record !== undefined && (record.state !== 'active' || record.generation > generation);
-
-/** The tombstone of a reservation whose maker died before writing it: expired, without an owner. */
-const tombstone = (id: string, { requested, keys, at: createdAt }: Holder, at: string): ReservationRecord => ({
-  _id: id,
-  schemaVersion: 'admission-reservation/v1',
-  version: 1,
-  attemptId: id,
-  taskId: '',
-  workspaceId: '',
-  rootTaskId: '',
-  rootObjectiveId: '',
-  agent: '',
-  provider: '',
-  phase: '',
-  hostId: null,
-  hostKey: null,
-  keys,
-  source: 'direct',
-  edge: 'root',
-  nodeId: id,
-  parentNodeId: null,
-  depth: 0,
-  priority: 0,
-  requested,
-  requestedAt: createdAt,
-  state: 'expired',
-  revision: 1,
-  generation: 1,
-  evaluated: [],
-  leaseExpiresAt: at,
-  heartbeatAt: createdAt,
-  committed: nothing,
-  endedAt: at,
-  createdAt,
-  updatedAt: at,
-});

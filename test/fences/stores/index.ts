@@ -1,5 +1,6 @@
 import { approvalFences } from './approvals';
 import { attemptFences } from './attempts';
+import { ledgerFences } from './capacity-ledger';
 import { decisionFences } from './decisions';
 import type { OpenStore } from './open-store';
 import { queueFences } from './queue';
@@ -10,6 +11,7 @@ import { workspaceFences } from './workspaces';
 /** What every fence of the stores must hold against, on every adapter. */
 export function storeFences(open: OpenStore): void {
   reservationFences(open);
+  ledgerFences(open);
   attemptFences(open);
   queueFences(open);
   approvalFences(open);

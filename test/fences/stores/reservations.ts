@@ -2,11 +2,8 @@ import { nothing, policiesOf } from '../../../domain/admission/capacity';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import type { Collection } from '../../../stores/port/collection';
 import { createCapacityLedger } from '../../../stores/runs/admission/capacity-ledger';
-import {
-  createReservationStore,
-  type ReservationRecord,
-  type ReservationStore,
-} from '../../../stores/runs/admission/reservation-store';
+import type { ReservationRecord } from '../../../stores/runs/admission/reservation-record';
+import { createReservationStore, type ReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { defaultFeatures } from '../../../stores/settings/settings-store';
 import { Crash, crash, type Interleaving, interleaving } from '../interleaving';
 import type { OpenStore } from './open-store';
@@ -388,50 +385,6 @@ export function reservationFences(open: OpenStore): void {
       });
       expect(await reserve(request, 30)).toMatchObject({ outcome: 'held', reservation: { generation: 2 } });
       expect(await used()).toEqual(one);
-    });
-
-    it('counts nothing for a generation that is over already', async () => {
-      const ledger = await createCapacityLedger(db);
-      const request = aRequest();
-      expect(await ledger.hold(request, [], { generation: 2, at: at(0).toISOString() })).toEqual({ held: true });
-      expect(await ledger.hold(request, [], { generation: 2, at: at(5).toISOString() })).toEqual({ held: true });
-      expect(await ledger.hold(request, [], { generation: 1, at: at(9).toISOString() })).toMatchObject({
-        held: false,
-        blocked: [],
-      });
-      expect(await used()).toEqual(one);
-      expect((await ledger.read()).holders[request.attemptId]).toMatchObject({
-        generation: 2,
-        at: at(0).toISOString(),
-      });
-    });
-
-    it('forgets scopes without usage, and none that is used again at that moment', async () => {
-      const ledger = await createCapacityLedger(db);
-      const made = Array.from({ length: 80 }, () => aRequest());
-      for (const request of made) {
-        await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() });
-      }
-      const last = made.pop()!;
-      const again = made.at(-1)!;
-      const keysOf = async (id: string) => (await ledger.read()).holders[id]!.keys;
-      const releaseFor = async ({ attemptId }: typeof last) =>
-        ledger.release(attemptId, { generation: 1, requested: one, keys: await keysOf(attemptId) });
-      for (const request of made) {
-        await releaseFor(request);
-      }
-      const keys = await keysOf(last.attemptId);
-      // Between the release and what it would forget, one of those scopes is used.
-      db.after(ledgerTable, 'findOneAndUpdate', () =>
-        ledger.hold(again, [], { generation: 1, at: at(1).toISOString() }),
-      );
-      await ledger.release(last.attemptId, { generation: 1, requested: one, keys });
-      expect(await used()).toEqual(one);
-      for (const key of await keysOf(again.attemptId)) {
-        expect((await store.usage())[key]?.runs).toBe(1);
-      }
-      await releaseFor(again);
-      expect(Object.keys(await store.usage()).length).toBeLessThan(80);
     });
   });
 }
