@@ -7,18 +7,11 @@ import type { Refusal } from '../../contracts/refusal';
 import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
 import { sampleRequest } from '../../domain/admission/sample-request';
 import { MessageProofError } from '../../platform/crypto/message-proof';
-import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
-import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
-import { createClaimStore } from '../../stores/runs/claim-store';
-import { createRunEventStore } from '../../stores/runs/event-store';
-import { createPhaseStore } from '../../stores/runs/phase-store';
-import { createRecoveryStore } from '../../stores/runs/recovery-store';
-import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
-import { createFeedStore } from '../../stores/system/feed-store';
-import { createTelemetryStore } from '../../stores/system/telemetry-store';
+import { type AttemptRecord } from '../../stores/runs/attempt-store';
 import { actor, type BoardHarness, boardHarness } from '../stores/board-files/harness';
 import { aClaim, anAttempt, at, aWorktree } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture } from './admission-fixture';
+import { completionDependencies } from './completion-fixture';
 import { Crash, crash } from './interleaving';
 
 const [id, next] = ['attempt_fence000001', 'attempt_fence000002'];
@@ -36,26 +29,7 @@ beforeEach(async () => {
   const board = await harness.open();
   ({ id: taskId } = await board.create({ title: 'a' }, { actor }));
   withdrawn = [];
-  const { db } = fixture;
-  const feed = await createFeedStore(db);
-  deps = {
-    board,
-    attempts: await createAttemptStore(db),
-    activeRuns: await createActiveRunStore(db),
-    admission: fixture.control,
-    recoveries: await createRecoveryStore(db),
-    claims: await createClaimStore(db),
-    worktrees: await createWorktreeStore(db),
-    telemetry: await createTelemetryStore(db),
-    events: await createRunEventStore(db, feed),
-    phases: await createPhaseStore(db),
-    feed,
-    audit: { record: async () => undefined },
-    withdrawApprovals: async (attemptId: string) => void withdrawn.push(attemptId),
-    messageProofs: { verify: () => undefined },
-    log: fixture.control.log,
-    now: () => now,
-  } as unknown as CompletionDependencies;
+  deps = await completionDependencies(fixture, { board, withdrawn, now: () => now });
 });
 afterEach(async () => {
   expect(fixture.db.isThrough).toBe(true);

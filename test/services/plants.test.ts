@@ -1,14 +1,12 @@
-import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
-import addFormats from 'ajv-formats';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
 import { installRuntime } from '../../platform/temporal/runtime';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { plantsOpenApi } from '../../services/plants/openapi';
 import { type RunningPlants, startPlants } from '../../services/plants/start';
 import { type TestTemporal, testTemporal } from '../support/stack/temporal';
 import { plantsWorkflowBundle } from '../support/stack/workflow-bundle';
+import { type Answer, type CallOptions, callPlants, type PlantsRequest } from './plants-client';
 import { aReceiver, expectedSignature } from './receiver';
 
 const log = createLog({ name: 'test', level: 'silent' });
@@ -57,55 +55,8 @@ async function start(
   return plants;
 }
 
-const document = plantsOpenApi();
-const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['components'] });
-addFormats(ajv);
-ajv.addSchema({ $id: 'document', components: document.components });
-const validators = new Map<string, ValidateFunction>();
-const complies = (name: string, value: unknown): void => {
-  const validate = validators.get(name) ?? ajv.compile({ $ref: `document#/components/schemas/${name}` });
-  validators.set(name, validate);
-  expect({ valid: validate(value), errors: validate.errors }).toEqual({ valid: true, errors: null });
-};
-
-interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- whatever the service answers
-}
-
-/** Calls the service, and checks its response against the document. */
-async function call(
-  method: string,
-  path: string,
-  body?: string | Buffer<ArrayBuffer>,
-  { token = 'the-token-of-ann-0000000', headers = {} }: { token?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const response = await fetch(`${plants!.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  const answer = {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: text === '' ? undefined : JSON.parse(text),
-  };
-  if (response.status >= 400) {
-    complies('Error', answer.body);
-    expect(answer.body.error).toBe(response.status);
-  } else if (path.startsWith('/plants') && method === 'GET') {
-    for (const plant of answer.body) {
-      complies('Plant', plant);
-    }
-  } else if (method === 'POST') {
-    complies('Plant', answer.body);
-  }
-  return answer;
-}
+const call = (method: string, path: string, body?: PlantsRequest[2], options?: CallOptions): Promise<Answer> =>
+  callPlants(plants!.url, [method, path, body], options);
 
 const create = (id: string, name = 'Fern', token?: string) =>
   call('POST', '/plants', `{"id":${id},"name":"${name}","tag":"green"}`, token === undefined ? {} : { token });

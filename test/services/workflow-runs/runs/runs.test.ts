@@ -3,7 +3,8 @@ import { eventually } from '../../../../platform/testing/eventually';
 import { runMessage, runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
 import { startWithModels, type WithModels } from '../models-under-test';
 import { aGate } from '../provider';
-import type { Reply, WorkflowRunsUnderTest } from '../service-under-test';
+import { asking, runClient } from '../run-client';
+import type { WorkflowRunsUnderTest } from '../service-under-test';
 
 let service: WorkflowRunsUnderTest;
 let models: WithModels;
@@ -18,48 +19,7 @@ afterAll(() => models.close());
 const textOf = (content: string | { text: string }[]): string =>
   typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 
-const start = async (dot: string): Promise<string> => {
-  const { status, body } = await service.call('POST', '/runs', { dot_source: dot });
-  expect({ status, body }).toMatchObject({ status: 201 });
-  return body.id as string;
-};
-const get = async (path: string) => (await service.call('GET', path)).body;
-const untilStatus = (id: string, status: string) =>
-  eventually(async () => {
-    const run = await get(`/runs/${id}`);
-    expect(run.status).toBe(status);
-    return run;
-  });
-const question = (id: string) =>
-  eventually(async () => {
-    const { data } = await get(`/runs/${id}/questions`);
-    expect(data).toHaveLength(1);
-    return data[0];
-  });
-const answer = (id: string, qid: string, body: unknown): Promise<Reply> =>
-  service.call('POST', `/runs/${id}/questions/${qid}/answer`, body);
-
-/** A run that waits for an answer. */
-const asking =
-  'digraph Ask { start -> ok; ok [shape=hexagon, label="Go on?"]; ok -> exit [label="Yes"]; ok -> ok [label="No"] }';
-
-interface Told {
-  id: number;
-  event: Record<string, unknown>;
-}
-
-/** Every event of a run, from wherever it is followed to its end. */
-async function eventsOf(id: string, lastEventId?: string): Promise<Told[]> {
-  const headers: Record<string, string> = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
-  const text = await (await service.open('GET', `/runs/${id}/events`, { headers })).text();
-  return text
-    .split('\n\n')
-    .filter(Boolean)
-    .map((frame) => ({
-      id: Number(/^id: (\d+)$/m.exec(frame)?.[1]),
-      event: JSON.parse(/^data: (.*)$/m.exec(frame)![1]!),
-    }));
-}
+const { start, get, untilStatus, question, answer, eventsOf } = runClient(() => service);
 
 describe('a run', () => {
   it('goes from its start to its exit, and is read on the way', async () => {
@@ -234,155 +194,6 @@ describe('a prompt', () => {
     expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
     await eventually(() => expect(models.provider.last().left).toBe(true));
     gate.open();
-  });
-});
-
-describe('a loop of a run', () => {
-  const looping = (attributes: string, edge: string) =>
-    `digraph { ${attributes}; start -> a; a [shape=diamond]; b [shape=diamond]; a -> b [weight=2${edge}]; b -> a; a -> exit }`;
-
-  it('ends where an edge was taken as often as it may be', async () => {
-    const id = await start(looping('rankdir=LR', ', max_traversals=3'));
-    await untilStatus(id, 'completed');
-    const { data } = await get(`/runs/${id}/stages?page[limit]=100`);
-    expect(data.filter((stage: { dot_id: string }) => stage.dot_id === 'b')).toHaveLength(3);
-  });
-
-  it.each([
-    ['of its own', looping('a [max_visits=4]', ''), 'It came to a more than 4 times, which is its limit.'],
-    ['of the graph', looping('loop_limit=2', ''), 'It came to a more than 2 times, which is its limit.'],
-  ])('fails the run at a node that was visited up to a limit %s', async (_case, dot, message) => {
-    expect(await untilStatus(await start(dot), 'failed')).toMatchObject({ error: { message } });
-  });
-});
-
-describe('people in a run', () => {
-  it('choose the way by an option, and may come again', async () => {
-    const id = await start(asking);
-    const first = await question(id);
-    expect(first).toEqual({
-      id: 'ok',
-      text: 'Go on?',
-      question_type: 'multiple_choice',
-      options: [
-        { key: 'yes', label: 'Yes' },
-        { key: 'no', label: 'No' },
-      ],
-      allow_freeform: false,
-    });
-    expect(await answer(id, 'ok', { selected_option_key: 'no' })).toMatchObject({ status: 204 });
-    const second = await eventually(async () => {
-      const { data } = await get(`/runs/${id}/questions`);
-      expect(data[0]?.id).toBe('ok.2');
-      return data[0];
-    });
-    expect(await answer(id, 'ok', { selected_option_key: 'yes' })).toMatchObject({ status: 409 });
-    expect(await answer(id, second.id, { selected_option_keys: ['yes'] })).toMatchObject({ status: 204 });
-    await untilStatus(id, 'completed');
-    expect(await get(`/runs/${id}/context`)).toMatchObject({ ok_answer: 'yes', last_answer: 'yes' });
-  });
-
-  it.each([
-    ['nothing', {}, 'One of value, selected_option_key, or selected_option_keys is required.'],
-    ['an option that is none', { selected_option_key: 'maybe' }, 'Invalid option key.'],
-    ['two options of one', { selected_option_keys: ['yes', 'no'] }, 'This question takes one option.'],
-    ['a text where there are options', { value: 'well' }, 'This question takes one of its options.'],
-  ])('get an error when they answer with %s', async (_case, body, detail) => {
-    const id = await start(asking);
-    await question(id);
-    expect(await answer(id, 'ok', body)).toMatchObject({ status: 400, body: { errors: [{ detail }] } });
-    await service.call('POST', `/runs/${id}/cancel`);
-  });
-
-  it('choose several, or write it in their own words', async () => {
-    const id = await start(`digraph { start -> which -> why -> exit
-      which [shape=hexagon, question_type=multi_select, options="a, b, c"]
-      why [shape=hexagon, label="Why \${which_answer}?"] }`);
-    await question(id);
-    await answer(id, 'which', { selected_option_keys: ['a', 'c'] });
-    const why = await eventually(async () => {
-      const { data } = await get(`/runs/${id}/questions`);
-      expect(data[0]?.id).toBe('why');
-      return data[0];
-    });
-    expect(why).toMatchObject({ text: 'Why ["a","c"]?', question_type: 'freeform', allow_freeform: true });
-    await answer(id, 'why', { value: 'because' });
-    await untilStatus(id, 'completed');
-    expect(await get(`/runs/${id}/context`)).toMatchObject({ which_answer: ['a', 'c'], why_answer: 'because' });
-  });
-
-  it('are not waited for beyond the time they are given', async () => {
-    const id = await start(`digraph { start -> ok -> exit
-      ok [shape=hexagon, timeout="50ms"]; ok -> late [condition="outcome=fail"]; late -> exit }`);
-    await untilStatus(id, 'completed');
-    const { data } = await get(`/runs/${id}/stages`);
-    expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'ok', 'late', 'exit']);
-    expect(data[1]).toMatchObject({ status: 'failed', failure_reason: 'Nobody answered in time.' });
-  });
-
-  it('guide what comes later', async () => {
-    const id = await start('digraph { start -> ok -> write -> exit; ok [shape=hexagon]; write [prompt="Write"] }');
-    await question(id);
-    const guidance = { location: { file: 'notes.md', line: 3 }, guidance: 'Be brief' };
-    expect(await service.call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
-    // A reader of the history may send it again: it was recorded once.
-    const handle = service.temporal.client.workflow.getHandle(runWorkflowId(id));
-    const { events } = await handle.fetchHistory();
-    const told = events?.flatMap(
-      ({ workflowExecutionUpdateAcceptedEventAttributes: each }) => each?.acceptedRequest?.input?.args?.payloads ?? [],
-    );
-    const said = JSON.parse(Buffer.from(told?.[0]?.data ?? []).toString()) as object;
-    expect(said).toMatchObject({ text: 'Be brief' });
-    await handle.executeUpdate('steer', { args: [said] });
-    await answer(id, 'ok', { value: 'go' });
-    await untilStatus(id, 'completed');
-    const [{ content }] = (await get(`/runs/${id}/stages/write/turns`)).data;
-    expect(content).toBe('Write\n\nGuidance given since the run began:\n- Be brief (notes.md:3)');
-    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'Too late' })).toMatchObject({ status: 409 });
-    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'x', location: { line: 1 } })).toMatchObject({
-      status: 422,
-      body: { errors: [{ detail: expect.stringContaining('location.file') }] },
-    });
-  });
-});
-
-describe('a graph', () => {
-  it('decides by the values of the run', async () => {
-    const id = await start(`digraph { start -> a -> d; a [prompt="hello"]; d [shape=diamond]
-      d -> other [condition="last_output contains goodbye"]; d -> exit [condition="last_output contains hello"]; other -> exit }`);
-    await untilStatus(id, 'completed');
-    const { data } = await get(`/runs/${id}/stages`);
-    expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'a', 'd', 'exit']);
-  });
-
-  it('does its branches at the same time, and continues when all have ended', async () => {
-    const id = await start(`digraph { p [shape=component]; j [shape=tripleoctagon]
-      start -> p; p -> left -> j; p -> right -> j; j -> exit; left [shape=hexagon]; right [shape=hexagon] }`);
-    await eventually(async () => expect((await get(`/runs/${id}/questions`)).data).toHaveLength(2));
-    await answer(id, 'right', { value: 'r' });
-    await answer(id, 'left', { value: 'l' });
-    await untilStatus(id, 'completed');
-    expect(await get(`/runs/${id}/context`)).toMatchObject({ left_answer: 'l', right_answer: 'r' });
-  });
-
-  it('fails with its reason where no way leads on', async () => {
-    const id = await start('digraph { start -> ok -> exit; ok [shape=hexagon, timeout="20ms"] }');
-    expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: 'Nobody answered in time.' } });
-  });
-
-  it('that goes in circles ends', async () => {
-    const id = await start('digraph { start -> d; d [shape=diamond]; d -> d; d -> exit [condition="never=true"] }');
-    expect(await untilStatus(id, 'failed')).toMatchObject({
-      error: { message: expect.stringContaining('in circles') },
-    });
-  });
-
-  it('that is wrong is refused with what is wrong', async () => {
-    const refused = await service.call('POST', '/runs', { dot_source: 'digraph { start -> a }' });
-    expect(refused).toMatchObject({ status: 400, body: { errors: [{ status: '400', title: 'Bad Request' }] } });
-    expect(refused.body.errors[0].detail).toContain('needs an exit');
-    expect(await service.call('POST', '/runs', {})).toMatchObject({ status: 422 });
-    expect(await service.call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
   });
 });
 
