@@ -39,6 +39,21 @@ describe('folders', () => {
   });
 });
 
+describe('sources', () => {
+  const maxLines = 400;
+  const generated = ['client/types.ts'];
+
+  it(`have at most ${maxLines} lines`, () => {
+    const long = files.filter(
+      (file) =>
+        /\.(?:ts|mjs|cjs)$/.test(file) &&
+        !generated.includes(file) &&
+        readFileSync(join(root, file), 'utf8').split('\n').length > maxLines + 1,
+    );
+    expect(long).toEqual([]);
+  });
+});
+
 describe('areas', () => {
   it('have routes.ts', () => {
     const areas = groups.flatMap((group) => areasOf(group).map((area) => `api/${group}/${area}`));
