@@ -17,6 +17,16 @@ export const timestamp = z.iso.datetime();
 /** `sha256:` and 64 lower-case hexadecimal digits. */
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
+/** The rules of git-check-ref-format for a branch name, and no leading dash, so that it is never an option. */
+export const isBranchName = (name: string): boolean =>
+  name.length > 0 &&
+  name.length <= 200 &&
+  name !== '@' &&
+  name !== 'HEAD' &&
+  !/^[-/]|[/.]$|\/\/|\.\.|@\{/.test(name) &&
+  !/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) &&
+  name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
+
 /** A full git object name. */
 export const objectName = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
 

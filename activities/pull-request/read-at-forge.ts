@@ -8,6 +8,8 @@ import type {
 import { maxChecks, maxReviewComments, maxReviews } from '../../contracts/integrations/pull-request';
 import { type LineComment, lineComment, maxLineComments } from '../../contracts/tasks/line-comment';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
+import { printable } from '../../platform/text/printable';
 import type { Forge } from '../../providers/forges/forge';
 import type { PullRequestRecord } from '../../stores/integrations/pull-request-store';
 import { importedLineCommentId, type LineCommentStore } from '../../stores/tasks/line-comment-store';
@@ -69,10 +71,6 @@ export async function importReviewComments(
 /** The most ids that are remembered, of which a pull request has fewer. */
 const maxImported = 2_000;
 
-/** Text of another system, as it may be stored here. */
-const plain = (text: string, most: number): string =>
-  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '').slice(0, most);
-
 function lineCommentOf(
   sent: ForgeReviewComment,
   { id, taskId, kind }: { id: string; taskId: string; kind: ForgeKind },
@@ -84,8 +82,8 @@ function lineCommentOf(
     path: sent.path,
     side: sent.side,
     ...compact({ line: sent.line ?? undefined, commit: sent.commit ?? undefined }),
-    body: plain(sent.body, 5_000),
-    author: plain(sent.author, 100),
+    body: cut(printable(sent.body), 5_000),
+    author: cut(printable(sent.author), 100),
     state: 'open',
     source: { name: kind, id: sent.id, ...compact({ url: sent.url ?? undefined }) },
     revision: 1,

@@ -1,12 +1,8 @@
 import { z } from 'zod';
-import { objectName, slug, taskId, text, timestamp } from '../common';
+import { isBranchName, objectName, slug, taskId, text, timestamp } from '../common';
 import { forgeCheck, forgeKind, forgePullRequest, forgeReview, pullRequestState } from './forge';
 
-/** The rules of git-check-ref-format for a branch, and no leading dash, so that it is never an option. */
-const branchName = text(200, 1).regex(
-  /^(?![-/.@]$|[-/.])(?!.*(?:\.\.|\/\/|@\{|\/\.|\.lock(?:\/|$)))[^\s~^:?*[\\]+(?<![/.])$/u,
-  'must be the name of a branch',
-);
+const branchName = text(200, 1).refine(isBranchName, 'must be the name of a branch');
 
 /** Absent fields: what the task says for a new pull request, and what it has for one that is there. */
 export const pullRequestCreate = z

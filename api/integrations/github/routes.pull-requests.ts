@@ -7,6 +7,19 @@ import { operateOnPullRequest, pullRequestOf, type PullRequestsContext } from '.
 const tag = 'github';
 const taskParams = z.strictObject({ taskId });
 
+const operations = [
+  {
+    kind: 'open',
+    operationId: 'openPullRequest',
+    summary: 'Open a pull request for review: reopen a closed one, mark a draft as ready',
+  },
+  {
+    kind: 'refresh',
+    operationId: 'refreshPullRequest',
+    summary: 'Read a pull request from its forge: state, checks, reviews, comments of reviewers',
+  },
+] as const;
+
 /** The pull requests of tasks, at GitHub or GitLab. */
 export function pullRequestRoutes(routes: Routes, context: PullRequestsContext): void {
   routes.add(
@@ -26,35 +39,22 @@ export function pullRequestRoutes(routes: Routes, context: PullRequestsContext):
       operateOnPullRequest(context, id, { kind: 'publish', actor: auth.actor, ...request }),
   );
 
-  routes.add(
-    {
-      method: 'post',
-      path: '/github/pr/:taskId/open',
-      operationId: 'openPullRequest',
-      summary: 'Open a pull request for review: reopen a closed one, mark a draft as ready',
-      tag,
-      permission: 'task:write',
-      params: taskParams,
-      response: pullRequest,
-      errors: [404, 409, 503],
-    },
-    ({ params, auth }) => operateOnPullRequest(context, params.taskId, { kind: 'open', actor: auth.actor }),
-  );
-
-  routes.add(
-    {
-      method: 'post',
-      path: '/github/pr/:taskId/refresh',
-      operationId: 'refreshPullRequest',
-      summary: 'Read a pull request from its forge: state, checks, reviews, comments of reviewers',
-      tag,
-      permission: 'task:write',
-      params: taskParams,
-      response: pullRequest,
-      errors: [404, 409, 503],
-    },
-    ({ params, auth }) => operateOnPullRequest(context, params.taskId, { kind: 'refresh', actor: auth.actor }),
-  );
+  for (const { kind, operationId, summary } of operations) {
+    routes.add(
+      {
+        method: 'post',
+        path: `/github/pr/:taskId/${kind}`,
+        operationId,
+        summary,
+        tag,
+        permission: 'task:write',
+        params: taskParams,
+        response: pullRequest,
+        errors: [404, 409, 503],
+      },
+      ({ params, auth }) => operateOnPullRequest(context, params.taskId, { kind, actor: auth.actor }),
+    );
+  }
 
   routes.add(
     {

@@ -1,17 +1,5 @@
+import { isBranchName } from '../../../contracts/common';
 import { GitError } from '../git-error';
-
-/** The rules of git-check-ref-format for a branch name, and no leading dash, so that it is never an option. */
-export function isBranchName(name: string): boolean {
-  return (
-    name.length > 0 &&
-    name.length <= 200 &&
-    name !== '@' &&
-    name !== 'HEAD' &&
-    !/^[-/]|[/.]$|\/\/|\.\.|@\{/.test(name) &&
-    !/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) &&
-    name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'))
-  );
-}
 
 export function assertBranchName(name: string): void {
   if (!isBranchName(name)) {

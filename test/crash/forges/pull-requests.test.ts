@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { type GitHttp, gitHttp } from '../../support/forges/git-http';
-import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
+import type { ForgeServer } from '../../support/forges/forge-server';
+import { githubToken, startGithubServer } from '../../support/forges/github-server';
+import { gitlabToken, startGitlabServer } from '../../support/forges/gitlab-server';
 import { type GitBreakpoints, gitBreakpoints } from '../../support/git/git-breakpoints';
 import { aRepository, git } from '../../support/git/repository';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
@@ -11,44 +13,80 @@ import { killPart, type Service, soonAgain, startService } from '../../support/s
 interface Point {
   when: string;
   /** The git command that it is killed at, or the request of the forge after which it is. */
-  at: { git: 'before' | 'after'; command: string } | { forge: RegExp };
+  at: { git: 'before' | 'after'; command: string } | 'created';
 }
 
 const points: Point[] = [
   { when: 'before the push', at: { git: 'before', command: '*shop*push *' } },
   { when: 'between the push and the pull request', at: { git: 'after', command: '*shop*push *' } },
-  { when: 'after the pull request was created, before its answer', at: { forge: /^POST .*\/pulls$/ } },
+  { when: 'after the pull request was created, before its answer', at: 'created' },
 ];
 
-describe('kill -9 of the worker that makes a pull request', () => {
+interface Family {
+  token: string;
+  user: string;
+  /** The request that creates a pull request. */
+  creates: RegExp;
+  start(raw: GitHttp['raw']): Promise<ForgeServer & { baseUrl: string; numbersOf(branch: string): number[] }>;
+}
+
+const families: Record<'github' | 'gitlab', Family> = {
+  github: {
+    token: githubToken,
+    user: 'x-access-token',
+    creates: /^POST .*\/pulls$/,
+    async start(raw) {
+      const server = await startGithubServer(raw);
+      const numbersOf = (branch: string) =>
+        server.state.pulls.filter(({ head }) => head.ref === branch).map(({ number }) => number);
+      return Object.assign(server, { numbersOf });
+    },
+  },
+  gitlab: {
+    token: gitlabToken,
+    user: 'oauth2',
+    creates: /^POST .*\/merge_requests$/,
+    async start(raw) {
+      const server = await startGitlabServer(raw);
+      const numbersOf = (branch: string) =>
+        server.state.mergeRequests
+          .filter(({ source_branch: source }) => source === branch)
+          .map(({ iid }) => Number(iid));
+      return Object.assign(server, { numbersOf });
+    },
+  },
+};
+
+describe.each(['github', 'gitlab'] as const)('kill -9 of the worker that makes a pull request at %s', (kind) => {
+  const { token, user, creates, start } = families[kind];
   let service: Service;
   let files: TempDir;
   let breakpoints: GitBreakpoints;
-  let github: GithubServer;
+  let forge: Awaited<ReturnType<Family['start']>>;
   let remote: GitHttp;
 
   beforeAll(async () => {
     files = await makeTempDir('crash-pull-requests');
     breakpoints = await gitBreakpoints(files.path);
-    remote = await gitHttp(files.path, githubToken);
-    github = await startGithubServer(remote.raw);
+    remote = await gitHttp(files.path, token, user);
+    forge = await start(remote.raw);
     service = await startService(
-      { PATH: breakpoints.path, BOARD_FORGE_ALLOW_PRIVATE: 'true', GITHUB_CRASH_TOKEN: githubToken },
+      { PATH: breakpoints.path, BOARD_FORGE_ALLOW_PRIVATE: 'true', FORGE_CRASH_TOKEN: token },
       { restart: soonAgain },
     );
     await service.call.addRepository('shop', await aRepository(files.path, 'shop'));
     await service.call.ok('PATCH', '/api/config/repos/shop', {
       forge: {
-        kind: 'github',
+        kind,
         repository: 'acme/shop',
-        baseUrl: github.baseUrl,
-        credential: 'env:GITHUB_CRASH_TOKEN',
+        baseUrl: forge.baseUrl,
+        credential: 'env:FORGE_CRASH_TOKEN',
       },
     });
   });
   afterAll(async () => {
     await service.close();
-    await github.close();
+    await forge.close();
     await files.remove();
   });
 
@@ -56,16 +94,16 @@ describe('kill -9 of the worker that makes a pull request', () => {
     const { id: taskId } = await service.call.createTask({ title: when, git: { repo: 'shop' } });
     const { path, branch } = await service.call.ok('POST', `/api/tasks/${taskId}/worktree`, {});
     await writeFile(join(path, 'work.ts'), 'work\n');
-    const before = github.count(/^POST .*\/pulls$/);
-    if ('git' in at) {
+    const before = forge.count(creates);
+    if (at !== 'created') {
       await breakpoints.set(at.git, at.git, at.command);
     } else {
-      github.fail({ on: at.forge, answer: 'held' });
+      forge.fail({ on: creates, answer: 'held' });
     }
     const requested = service.call.post('/api/github/pr', { taskId });
-    await ('git' in at
-      ? breakpoints.reached(at.git)
-      : eventually(() => expect(github.count(at.forge)).toBe(before + 1)));
+    await (at === 'created'
+      ? eventually(() => expect(forge.count(creates)).toBe(before + 1))
+      : breakpoints.reached(at.git));
     killPart(service, 'worker');
     await breakpoints.clear();
     const { status } = await requested;
@@ -76,7 +114,7 @@ describe('kill -9 of the worker that makes a pull request', () => {
       expect(again.status).toBe(201);
       return again.body;
     });
-    expect(github.state.pulls.filter(({ head }) => head.ref === branch)).toMatchObject([{ number: pull.number }]);
+    expect(forge.numbersOf(branch)).toEqual([pull.number]);
     expect(await remote.head(branch)).toBe(await git(path, 'rev-parse', 'HEAD'));
     expect((await service.call.ok('GET', `/api/tasks/${taskId}`)).git).toMatchObject({ prNumber: pull.number });
   });

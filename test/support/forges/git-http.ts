@@ -20,8 +20,9 @@ export interface GitHttp {
  * The git of a forge: `acme/shop.git` behind git's own `http-backend`, for who has the token.
  *
  * @param token what `Authorization` has to have as the password
+ * @param user the user name that it has to have: GitHub documents `x-access-token`, GitLab `oauth2`
  */
-export async function gitHttp(dir: string, token: string): Promise<GitHttp> {
+export async function gitHttp(dir: string, token: string, user = 'x-access-token'): Promise<GitHttp> {
   const root = join(dir, 'forge');
   const path = join(root, 'acme', 'shop.git');
   await mkdir(path, { recursive: true });
@@ -45,10 +46,7 @@ export async function gitHttp(dir: string, token: string): Promise<GitHttp> {
       }
       const { authorization = '' } = request.headers;
       authorizations.add(authorization);
-      const password = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
-        .toString()
-        .split(':')[1];
-      if (password !== token) {
+      if (Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString() !== `${user}:${token}`) {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="forge"' }).end();
         return true;
       }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ForgeRequest, type ForgeResponse, type ForgeServer, page, startForgeServer } from './forge-server';
 
 export const gitlabToken = 'glpat-0123456789abcdefghij';
@@ -21,8 +22,14 @@ const notFound: ForgeResponse = { status: 404, body: { message: '404 Not Found' 
 const root = '/api/v4/projects/acme%2Fshop';
 const at = '2026-01-01T00:00:00.000Z';
 
-/** The project `acme/shop` of a GitLab. */
-export async function startGitlabServer(): Promise<GitlabServer> {
+/**
+ * The project `acme/shop` of a GitLab.
+ *
+ * @param raw takes requests of other protocols, such as git's
+ */
+export async function startGitlabServer(
+  raw?: (request: IncomingMessage, response: ServerResponse) => boolean,
+): Promise<GitlabServer> {
   const state: GitlabState = {
     issues: [],
     mergeRequests: [],
@@ -156,6 +163,6 @@ export async function startGitlabServer(): Promise<GitlabServer> {
     return { status: 200, body: item };
   }
 
-  const server = await startForgeServer(handle);
+  const server = await startForgeServer(handle, raw);
   return Object.assign(server, { state, baseUrl: server.url, openIssue });
 }
