@@ -2682,7 +2682,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept a signed webhook of a forge, and have its issues read */
+        /** Accept a signed webhook of a forge, and have its issues and pull requests read */
         post: operations["receiveIssueWebhook"];
         delete?: never;
         options?: never;
@@ -7803,6 +7803,7 @@ export interface components {
             enabled: boolean;
             labelFilter: string | null;
             pollIntervalMs: number;
+            pullRequests: boolean;
             repo: string | null;
             repository: string | null;
             revision: number;
@@ -7815,6 +7816,8 @@ export interface components {
             labelFilter?: string | null;
             /** @default 300000 */
             pollIntervalMs?: number;
+            /** @default true */
+            pullRequests?: boolean;
             repo: components["schemas"]["SyncedRepository"];
             /** @default inbound */
             syncMode?: components["schemas"]["IssueSyncMode"];
@@ -7827,7 +7830,7 @@ export interface components {
             retryAt: string | null;
         };
         /** @enum {string} */
-        IssueSyncMode: "inbound" | "outbound" | "bidirectional";
+        IssueSyncMode: "inbound" | "outbound" | "bidirectional" | "none";
         IssueSyncReport: {
             errors: number;
             exported: number;
@@ -9175,7 +9178,7 @@ export interface components {
         PullRequestCreate: {
             body?: string;
             draft?: boolean;
-            targetBranch?: string & (unknown & unknown);
+            targetBranch?: string;
             taskId: components["schemas"]["TaskId"];
             title?: string;
         };

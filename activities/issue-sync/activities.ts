@@ -5,10 +5,12 @@ import { scopeOf } from '../../domain/issue-sync/scope';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import { ForgeError } from '../../providers/forges/forge-error';
+import type { PullRequestStore } from '../../stores/integrations/pull-request-store';
 import type { SyncNowInput } from '../../workflows/issue-sync/messages';
 import { issueSyncMessage } from '../../workflows/message-proofs';
 import { forgeAdvice, forgeCodeOf } from '../shared/forge-refusals';
 import type { RepositoryForges } from '../shared/repository-forges';
+import { type DueRefreshes, requestDueRefreshes } from './due-pull-requests';
 import { pullIssues, retryProblems } from './pull';
 import { pushTasks } from './push';
 import type { SyncRun, SyncStores } from './sync-run';
@@ -16,6 +18,7 @@ import type { SyncRun, SyncStores } from './sync-run';
 export interface IssueSyncDependencies extends SyncStores {
   forges: Pick<RepositoryForges, 'open'>;
   proofs: ProofVerifier;
+  pullRequests: PullRequestStore;
 }
 
 /** One step of a round; `round` names the round in what it writes. */
@@ -78,7 +81,9 @@ export function createIssueSyncActivities(deps: IssueSyncDependencies) {
     /** Brings changed issues to their tasks. */
     pullIssues: (step: RoundStep): Promise<StepEnd> =>
       withRun(step, async (run) => {
-        await retryProblems(run);
+        if (run.mode !== 'none') {
+          await retryProblems(run);
+        }
         if (isInbound(run.mode)) {
           await pullIssues(run);
         }
@@ -91,6 +96,14 @@ export function createIssueSyncActivities(deps: IssueSyncDependencies) {
           await pushTasks(run);
         }
       }),
+
+    /** Requests a refresh of each open pull request that is due; the round runs them. */
+    async requestRefreshes({ repo }: RoundStep): Promise<DueRefreshes> {
+      const sync = await issueSyncs.configs.get(repo);
+      return sync?.enabled === true && sync.pullRequests !== false
+        ? requestDueRefreshes(deps, { repo, pollIntervalMs: sync.pollIntervalMs })
+        : { due: [], isMore: false };
+    },
 
     /** Records that a round has come to its end, and what it has done. */
     async endIssueSync({ repo, round }: RoundStep): Promise<IssueSyncReport> {

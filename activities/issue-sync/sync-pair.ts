@@ -3,12 +3,13 @@ import type { Task } from '../../contracts/tasks/task';
 import { webUrl } from '../../contracts/url';
 import { nextBase, planSync, type SyncPlan } from '../../domain/issue-sync/compare';
 import { fieldsOfIssue, fieldsOfLabels, issueBody } from '../../domain/issue-sync/issue-text';
+import { issueSyncActor } from '../../domain/issue-sync/scope';
 import { statusEffects } from '../../domain/status-effects';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
 import type { IssueChange } from '../../providers/forges/forge';
 import type { MappingChange, MappingRecord } from '../../stores/integrations/issue-mapping-store';
-import { problemOf, readIssue, syncActor, type SyncRun } from './sync-run';
+import { problemOf, readIssue, type SyncRun } from './sync-run';
 
 /** How often a pair is compared again that changes under the comparison. */
 const maxTries = 5;
@@ -84,7 +85,7 @@ async function createTask(run: SyncRun, { taskId }: MappingRecord, issue: ForgeI
   const task = { title, description: body, ...fieldsOfLabels(issue.labels) };
   const location = { git: { repo: run.repo }, github: reference(run, issue) };
   try {
-    await run.board.create({ ...task, ...location }, { actor: syncActor, id: taskId });
+    await run.board.create({ ...task, ...location }, { actor: issueSyncActor, id: taskId });
   } catch (error) {
     // A deleted task has its id for as long as it can be restored.
     if (!(error instanceof AppError && error.details.resourceId === taskId && error.status === 409)) {
@@ -143,7 +144,7 @@ async function changeTask(
         }
         return { ...change, ...(change.status === undefined ? {} : statusEffects(change.status, current)) };
       },
-      { actor: syncActor, expectedRevision: task.revision },
+      { actor: issueSyncActor, expectedRevision: task.revision },
     );
   } catch (error) {
     if (error instanceof AppError && error.status === 409 && 'expectedRevision' in error.details) {

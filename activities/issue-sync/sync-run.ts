@@ -10,9 +10,6 @@ import type { IssueMappingStore, MappingProblem, MappingRecord } from '../../sto
 import type { IssueSyncStore } from '../../stores/integrations/issue-sync-store';
 import { forgeCodeOf } from '../shared/forge-refusals';
 
-/** Who changes tasks that a synchronisation changes. */
-export const syncActor = 'system:issue-sync';
-
 export interface SyncStores {
   board: Pick<Board, 'create' | 'get' | 'list' | 'inArchive' | 'update'>;
   issueMappings: IssueMappingStore;

@@ -45,7 +45,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       const place = await placeOf(taskId, read);
       if ('status' in place) {
         const last = { id: operationId, refused: place };
-        await changeRecord(pullRequests, read, { operation: null, last });
+        await changeRecord(pullRequests, read, { operation: null, last, ...polled(read) });
         return { over: true, refused: place };
       }
       const { repo, hostId, forge } = place;
@@ -53,6 +53,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
         repo,
         forge,
         operation: { ...read.operation, begun: true },
+        ...polled(read),
         // A number is one of the repository that it was given by.
         ...(isSameJson(read.forge, forge) ? {} : { pull: null, review: null, pushed: null, pushing: null }),
       });
@@ -157,6 +158,11 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       await changeRecord(pullRequests, record, { operation: null, last: { id: ref.operationId, refused } });
     },
   };
+
+  /** A refresh that begins now reads whatever the forge has announced until now. */
+  function polled({ operation }: PullRequestRecord): Partial<PullRequestRecord> {
+    return operation?.kind === 'refresh' ? { polledAt: now().toISOString(), staleAt: null } : {};
+  }
 
   /** Where the pull request of a task is, or why it has none. */
   async function placeOf(

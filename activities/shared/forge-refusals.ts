@@ -49,7 +49,7 @@ export async function callForge<T>(call: () => Promise<T>): Promise<{ value: T }
       throw ApplicationFailure.create({
         type,
         message,
-        ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+        ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs, details: [{ retryAfterMs }] }),
       });
     }
     return refusal(type, message, { remediation: remedies[code] ?? null });

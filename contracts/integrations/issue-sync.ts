@@ -3,8 +3,8 @@ import { revision, slug, taskId, timestamp } from '../common';
 import { listPage, nextCursor } from '../query';
 import { forgeRepository } from './forge';
 
-/** `inbound`: issues change tasks. `outbound`: tasks change issues. */
-export const issueSyncMode = z.enum(['inbound', 'outbound', 'bidirectional']).meta({ id: 'IssueSyncMode' });
+/** `inbound`: issues change tasks. `outbound`: tasks change issues. `none`: issues are left alone. */
+export const issueSyncMode = z.enum(['inbound', 'outbound', 'bidirectional', 'none']).meta({ id: 'IssueSyncMode' });
 export type IssueSyncMode = z.infer<typeof issueSyncMode>;
 
 /** A configured repository with a forge: by its name, or by `owner/name` where one repository alone has that. */
@@ -36,6 +36,8 @@ export const issueSyncConfig = z
     syncMode: issueSyncMode,
     labelFilter: z.string().nullable(),
     pollIntervalMs: z.number().int(),
+    /** Whether the open pull requests of tasks are read from the forge without a call. */
+    pullRequests: z.boolean(),
     /** Where the forge sends its webhooks; `null` while nothing is configured. */
     webhookPath: z.string().nullable(),
     /** 0 while nothing is configured. */
@@ -51,7 +53,12 @@ export const issueSyncConfigPut = z
     syncMode: issueSyncMode.default('inbound'),
     labelFilter: labelFilter.nullable().default(null),
     pollIntervalMs: pollIntervalMs.default(defaultPollIntervalMs),
+    pullRequests: z.boolean().default(true),
     expectedRevision: revision.optional(),
+  })
+  .refine(({ enabled, syncMode, pullRequests }) => !enabled || syncMode !== 'none' || pullRequests, {
+    path: ['syncMode'],
+    message: 'leaves nothing to synchronise: choose another mode, or set pullRequests',
   })
   .meta({ id: 'IssueSyncConfigPut' });
 
@@ -128,7 +135,7 @@ export const issueMappingPage = z
   .object({ mappings: z.array(issueMapping), nextCursor })
   .meta({ id: 'IssueMappingPage' });
 
-/** The answer to a webhook: what it says is not read, the forge is. */
+/** The answer to a webhook: what it says has changed is read from the forge. */
 export const issueWebhookReceipt = z
   .object({
     accepted: z.literal(true),

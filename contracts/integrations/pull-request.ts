@@ -57,7 +57,7 @@ export const pullRequest = z
     /** When the forge was asked last. */
     refreshedAt: timestamp,
     mergeable: z.boolean().nullable(),
-    /** Absent until `POST /api/github/pr/:taskId/refresh` has asked for it. */
+    /** Absent until the forge was asked for it, by `POST /api/github/pr/:taskId/refresh` or without a call. */
     review: pullRequestReview.optional(),
   })
   .meta({ id: 'PullRequest' });

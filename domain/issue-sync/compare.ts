@@ -27,8 +27,8 @@ export interface SyncPlan {
 const fields: readonly Field[] = ['title', 'body', 'state'];
 
 /** Whether issues may change tasks, and tasks issues. */
-export const isInbound = (mode: IssueSyncMode): boolean => mode !== 'outbound';
-export const isOutbound = (mode: IssueSyncMode): boolean => mode !== 'inbound';
+export const isInbound = (mode: IssueSyncMode): boolean => mode === 'inbound' || mode === 'bidirectional';
+export const isOutbound = (mode: IssueSyncMode): boolean => mode === 'outbound' || mode === 'bidirectional';
 
 const labelsDigest = (labels: readonly string[]): string => digestOf([...labels].sort());
 

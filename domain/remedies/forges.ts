@@ -43,7 +43,10 @@ export const forgeRemedies: Record<string, Remedy> = {
     { call: 'GET /api/github/sync/config', remedy: 'Read how issues are synchronised.' },
   ],
   ISSUE_SYNC_OUTBOUND: [
-    { call: 'PUT /api/github/sync/config', remedy: 'Set syncMode to inbound or bidirectional, or remove the webhook.' },
+    {
+      call: 'PUT /api/github/sync/config',
+      remedy: 'Set syncMode to inbound or bidirectional, or pullRequests, or remove the webhook.',
+    },
   ],
   ISSUE_SYNC_DUPLICATE: [
     { call: 'PUT /api/github/sync/config', remedy: 'Disable the synchronisation that details.other names.' },

@@ -11,6 +11,8 @@ export interface IssueSyncFields {
   syncMode: IssueSyncMode;
   labelFilter: string | null;
   pollIntervalMs: number;
+  /** Absent in configurations that are older than the setting: they are. */
+  pullRequests?: boolean;
   updatedBy: string;
 }
 export type IssueSyncRecord = IssueSyncFields & Recorded;

@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import type {
   PullRequestCreate,
   PullRequestReviewState,
@@ -38,6 +39,10 @@ export interface PullRequestRecord extends Stored {
   /** What was pushed last from here, and what is about to be: nothing else at the forge is ever overwritten. */
   pushed: { branch: string; sha: string } | null;
   pushing: { branch: string; sha: string } | null;
+  /** When a refresh of it began last. */
+  polledAt?: string;
+  /** When the forge has announced a change that was not read yet. */
+  staleAt?: string | null;
   updatedAt: string;
 }
 
@@ -46,7 +51,13 @@ type Change = Partial<Omit<PullRequestRecord, '_id' | 'revision' | 'updatedAt'>>
 const contentOf = ({ id: _id, at: _at, begun: _begun, ...content }: PullRequestOperation) => content;
 
 export async function createPullRequestStore(db: Database, now: () => Date = () => new Date()) {
-  const pulls = await db.collection<PullRequestRecord>({ name: 'pull-requests' });
+  const pulls = await db.collection<PullRequestRecord>({
+    name: 'pull-requests',
+    indexes: [{ keys: { repo: 1, 'pull.state': 1, polledAt: 1 } }],
+  });
+  /** A path of the index that the type of a filter does not name. */
+  const openOf = (repo: string, filter: object = {}) =>
+    ({ repo, 'pull.state': 'open', ...filter }) as Filter<PullRequestRecord>;
   const change = (read: PullRequestRecord, fields: Change): Promise<PullRequestRecord | undefined> =>
     pulls.findOneAndUpdate(
       { _id: read._id, revision: read.revision },
@@ -55,6 +66,36 @@ export async function createPullRequestStore(db: Database, now: () => Date = () 
 
   return {
     get: (taskId: string) => pulls.get(taskId),
+
+    /** The open pull requests of a repository whose last refresh is the longest ago; those that never had one come first. */
+    open: (repo: string, limit: number): Promise<PullRequestRecord[]> =>
+      pulls.find(openOf(repo), { sort: { polledAt: 1 }, limit }),
+
+    /** The open pull requests of a repository of which the forge has announced a change, in the same order. */
+    stale: (repo: string, limit: number): Promise<PullRequestRecord[]> =>
+      pulls.find(openOf(repo, { staleAt: { $gt: '' } }), { sort: { polledAt: 1 }, limit }),
+
+    /** How many open pull requests of a repository had a refresh since this moment. */
+    countPolled: (repo: string, since: string): Promise<number> =>
+      pulls.count(openOf(repo, { polledAt: { $gte: since } })),
+
+    /**
+     * Records that the forge has announced a change of these pull requests, and returns whether one of them is an open one of a
+     * task. It is no revision: an operation under way is not disturbed.
+     */
+    async announce(repo: string, { numbers, commits }: { numbers: number[]; commits: string[] }): Promise<boolean> {
+      const filters = [
+        ...(numbers.length > 0 ? [openOf(repo, { 'pull.number': { $in: numbers } })] : []),
+        ...(commits.length > 0 ? [openOf(repo, { 'pull.headSha': { $in: commits } })] : []),
+      ];
+      const counts = await Promise.all(
+        filters.map(async (filter) => {
+          await pulls.updateMany(filter, { $set: { staleAt: now().toISOString() } });
+          return pulls.count(filter);
+        }),
+      );
+      return counts.some((count) => count > 0);
+    },
 
     /** Changes a record from exactly the revision that was read; `undefined` when it is another by now. */
     change,

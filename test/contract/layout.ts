@@ -39,6 +39,7 @@ export const topLevel = [
 const parts: Record<string, string> = {
   'governance/permission-approval': 'agent-permissions',
   'integrations/forge': 'github',
+  'integrations/forge-webhook': 'issue-sync',
   'integrations/pull-request': 'github',
   'integrations/issue-mapping': 'issue-sync',
   'runs/attempt-handle': 'attempts',

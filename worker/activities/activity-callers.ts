@@ -135,6 +135,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   beginIssueSync: issues,
   pullIssues: issues,
   pushTasks: issues,
+  requestRefreshes: issues,
   endIssueSync: issues,
   failIssueSync: issues,
   verifyIssueSync: issues,

@@ -122,6 +122,7 @@ export function createBoardActivities(
       forges,
       issueMappings: stores.issueMappings,
       issueSyncs: stores.issueSyncs,
+      pullRequests: stores.pullRequests,
     }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({

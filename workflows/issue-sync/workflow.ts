@@ -4,6 +4,7 @@ import {
   ApplicationFailure,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -20,6 +21,7 @@ import {
   type SyncNowInput,
   syncNowUpdate,
 } from './messages';
+import { refreshPullRequests } from './refresh-pull-requests';
 
 const records = proxyActivities<IssueSyncActivities>({
   startToCloseTimeout: '30 seconds',
@@ -35,6 +37,9 @@ const stepsOn = ({ heartbeatTimeoutMs, retryMs }: IssueSyncInput) =>
     retry: { initialInterval: retryMs, maximumInterval: '1 minute', maximumAttempts: 8 },
     summary: 'synchronise issues',
   });
+
+/** When announced changes are read that had to wait: refreshes of one pull request are no closer than this. */
+const announcedMs = 5_000;
 
 /** Changes come in bursts: what the first one begins should find the others. */
 const settleMs = 1_000;
@@ -84,7 +89,7 @@ export async function issueSync(input: IssueSyncInput): Promise<void> {
       state.isWaiting = true;
       await sleep(finished.waitMs);
       state.isWaiting = false;
-    } else if (await condition(isWoken, plan.pollIntervalMs)) {
+    } else if (await condition(isWoken, finished.againMs ?? plan.pollIntervalMs)) {
       await condition(() => state.isRequested, settleMs);
     }
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) {
@@ -94,7 +99,8 @@ export async function issueSync(input: IssueSyncInput): Promise<void> {
 }
 
 const disabled: Disabled = { status: 'disabled' };
-type Finished = { status: 'ended'; end: RoundEnd; waitMs?: number } | Disabled;
+/** `waitMs`: how long the forge asks to wait. `againMs`: when the next round is, because something is left. */
+type Finished = { status: 'ended'; end: RoundEnd; waitMs?: number; againMs?: number } | Disabled;
 
 async function runRound(input: IssueSyncInput, step: RoundStep): Promise<Finished> {
   const steps = stepsOn(input);
@@ -104,12 +110,22 @@ async function runRound(input: IssueSyncInput, step: RoundStep): Promise<Finishe
       return disabled;
     }
     if (result.status === 'failed') {
-      const failure = await records.failIssueSync({ ...step, ...result });
-      const wait = result.retryAfterMs === undefined ? {} : { waitMs: result.retryAfterMs };
-      return { status: 'ended', end: { status: 'failed', failure }, ...wait };
+      return failed(step, result);
     }
   }
-  return { status: 'ended', end: { status: 'done', report: await records.endIssueSync(step) } };
+  const { due, isMore } = patched('pull-requests') ? await records.requestRefreshes(step) : { due: [], isMore: false };
+  const failure = await refreshPullRequests(due, input.heartbeatTimeoutMs);
+  if (failure) {
+    return failed(step, failure);
+  }
+  const end: RoundEnd = { status: 'done', report: await records.endIssueSync(step) };
+  return { status: 'ended', end, ...(isMore ? { againMs: announcedMs } : {}) };
+}
+
+async function failed(step: RoundStep, result: RoundFailure): Promise<Finished> {
+  const failure = await records.failIssueSync({ ...step, ...result });
+  const wait = result.retryAfterMs === undefined ? {} : { waitMs: result.retryAfterMs };
+  return { status: 'ended', end: { status: 'failed', failure }, ...wait };
 }
 
 /** Why a step failed for good: the forge did not respond for long, or a worker did not. */

@@ -10,6 +10,8 @@ export interface PullRequestInput {
   operationId: string;
   /** The signed request to commit what is not committed; absent where nothing is pushed. */
   commit?: AskedFor;
+  /** Whether a round of the synchronisation reads it, which waits for a forge that asks to wait. */
+  isPolled?: true;
   /** How long a silent worker counts as alive, in milliseconds. */
   heartbeatTimeoutMs: number;
 }

@@ -2,6 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { PullRequestActivities } from '../../activities/pull-request/activities';
 import type { PushActivities } from '../../activities/pull-request/push';
 import { hostQueue } from '../queues';
+import type { PullRequestInput } from './messages';
 
 /** Work in the stores and the task file: retried until they respond. */
 export const records = proxyActivities<Omit<PullRequestActivities, 'openPullRequest' | 'refreshPullRequest'>>({
@@ -10,12 +11,19 @@ export const records = proxyActivities<Omit<PullRequestActivities, 'openPullRequ
 });
 
 /** Calls of the forge. One that does not respond for so long refuses the operation; what was pushed stays. */
-export const forgeWithin = (heartbeatTimeoutMs: number) =>
+export const forgeWithin = ({
+  heartbeatTimeoutMs,
+  isPolled,
+}: Pick<PullRequestInput, 'heartbeatTimeoutMs' | 'isPolled'>) =>
   proxyActivities<Pick<PullRequestActivities, 'openPullRequest' | 'refreshPullRequest'>>({
     startToCloseTimeout: '2 minutes',
-    scheduleToCloseTimeout: '15 minutes',
+    scheduleToCloseTimeout: isPolled ? '3 minutes' : '15 minutes',
     heartbeatTimeout: heartbeatTimeoutMs,
-    retry: { initialInterval: '500 milliseconds', maximumInterval: '30 seconds' },
+    retry: {
+      initialInterval: '500 milliseconds',
+      maximumInterval: '30 seconds',
+      ...(isPolled ? { nonRetryableErrorTypes: ['FORGE_RATE_LIMITED'] } : {}),
+    },
     summary: 'call the forge',
   });
 

@@ -48,7 +48,7 @@ async function perform(input: PullRequestInput, { hostId, reads }: Begun): Promi
       }
     }
     setCurrentDetails(`The pull request of ${taskId} is **${reads ? 'read' : 'created or updated'}**.`);
-    const forge = forgeWithin(heartbeatTimeoutMs);
+    const forge = forgeWithin(input);
     const { refused } = reads
       ? await forge.refreshPullRequest({ taskId, operationId })
       : await forge.openPullRequest({ taskId, operationId });
@@ -89,5 +89,12 @@ function failed(taskId: string, error: unknown): Refusal {
     cause instanceof ApplicationFailure
       ? [cause.type ?? 'PULL_REQUEST_FAILED', cause.message]
       : ['HOST_UNAVAILABLE', 'The host of the worktree, or the forge, did not respond.'];
-  return { status: 'refused', code, message: `${message} Repeat the request to continue.`, details: { taskId } };
+  const details = { taskId, ...waitOf(cause) };
+  return { status: 'refused', code, message: `${message} Repeat the request to continue.`, details };
+}
+
+/** How long a forge has asked to wait, if it has. */
+function waitOf(cause: Error | undefined): { retryAfterMs?: number } {
+  const [stated] = cause instanceof ApplicationFailure ? ((cause.details ?? []) as { retryAfterMs?: number }[]) : [];
+  return stated?.retryAfterMs === undefined ? {} : { retryAfterMs: stated.retryAfterMs };
 }

@@ -1,4 +1,5 @@
 import type { PullRequest, PullRequestCreate } from '../../../contracts/integrations/pull-request';
+import { issueSyncActor } from '../../../domain/issue-sync/scope';
 import { AppError, assertFound, conflict } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { newRecordId, operationTime } from '../../../platform/operations/operation';
@@ -49,6 +50,10 @@ export async function operateOnPullRequest(
     ...compact({ title, body, targetBranch, draft }),
   };
   let current = await pullRequests.request(taskId, operation);
+  for (let attempt = 0; attempt < maxJoined && isOfSync(current); attempt += 1) {
+    await pullRequestLauncher.run(taskId, current);
+    current = await pullRequests.request(taskId, operation);
+  }
   if (!isSameRequest(current, operation)) {
     if (await pullRequestLauncher.isRunning(taskId)) {
       throw busy(taskId, current);
@@ -61,6 +66,12 @@ export async function operateOnPullRequest(
   }
   return pullRequestOf(context, taskId);
 }
+
+/** How often a refresh of the synchronisation is waited for: there is none twice in a row. */
+const maxJoined = 3;
+
+/** Whether the synchronisation reads the pull request: a request of a person is done after that, and not refused. */
+const isOfSync = ({ kind, actor }: PullRequestOperation): boolean => kind === 'refresh' && actor === issueSyncActor;
 
 const isSameRequest = (one: PullRequestOperation, other: PullRequestOperation): boolean =>
   one.kind === other.kind &&

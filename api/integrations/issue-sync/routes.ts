@@ -29,7 +29,8 @@ const type = 'issue-syncs';
 
 export type IssueSyncContext = Pick<
   WorkflowContext,
-  'authFailures' | 'issueMappings' | 'issueSyncLauncher' | 'issueSyncs' | 'log' | 'now' | 'repositories'
+  | ('authFailures' | 'issueMappings' | 'issueSyncLauncher' | 'issueSyncs')
+  | ('log' | 'now' | 'pullRequests' | 'repositories')
 >;
 
 /** Issues of a repository's forge and the tasks that belong to them. */
@@ -41,15 +42,24 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
     if (!sync) {
       return { ...unconfigured, repo: null, repository: null, webhookPath: null, revision: 0 };
     }
-    const { id: repo, enabled, syncMode, labelFilter, pollIntervalMs, revision } = withRevision(ctx, type, sync);
+    const {
+      id: repo,
+      revision,
+      updatedBy: _updatedBy,
+      createdAt: _createdAt,
+      updatedAt: _updatedAt,
+      ...fields
+    } = withRevision(ctx, type, sync);
     const repository = (await repositories.find(repo))?.forge?.repository ?? null;
     const webhookPath = `/api/github/webhooks/${repo}`;
-    return { enabled, repo, repository, syncMode, labelFilter, pollIntervalMs, webhookPath, revision };
+    return { pullRequests: true, ...fields, repo, repository, webhookPath, revision };
   };
 
   /** Refuses a second synchronisation of issues of this name, which is all that a task says of its issue. */
   async function assertAlone({ name, forge }: RepositoryWithForge): Promise<void> {
-    const others = (await issueSyncs.configs.list()).filter(({ id, enabled }) => enabled && id !== name);
+    const others = (await issueSyncs.configs.list()).filter(
+      ({ id, enabled, syncMode }) => enabled && syncMode !== 'none' && id !== name,
+    );
     for (const { id } of others) {
       const other = (await repositories.find(id))?.forge;
       if (other?.repository.toLowerCase() === forge.repository.toLowerCase()) {
@@ -84,17 +94,17 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       body: issueSyncConfigPut,
       response: issueSyncConfig,
       errors: [409, 503],
-      audit: (_request, { repo, enabled, syncMode, labelFilter }) => ({
+      audit: (_request, { repo, enabled, syncMode, labelFilter, pullRequests }) => ({
         action: 'issue-sync.update',
         resource: repo ?? '',
-        details: { enabled, syncMode, labelFilter },
+        details: { enabled, syncMode, labelFilter, pullRequests },
       }),
     },
     async ({ body: { repo: named, expectedRevision: bodyRevision, ...fields }, auth, header }, ctx) => {
       // One whose repository is gone, or has no forge any more, can still be disabled.
       const disabled = fields.enabled ? undefined : await issueSyncs.configs.get(named);
       const repository = disabled ? undefined : await repositoryNamed(context, named, 'repo');
-      if (fields.enabled && repository) {
+      if (fields.enabled && fields.syncMode !== 'none' && repository) {
         await assertAlone(repository);
       }
       const name = disabled?.id ?? repository?.name ?? named;
@@ -200,6 +210,7 @@ const unconfigured = {
   syncMode: 'inbound',
   labelFilter: null,
   pollIntervalMs: defaultPollIntervalMs,
+  pullRequests: true,
 } as const;
 
 const notConfigured = (): Error =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug } from '../../../contracts/common';
 import type { ForgeConnection } from '../../../contracts/integrations/forge';
+import { pullRequestsIn } from '../../../contracts/integrations/forge-webhook';
 import { issueWebhookReceipt } from '../../../contracts/integrations/issue-sync';
 import { isInbound } from '../../../domain/issue-sync/compare';
 import { hasGithubSignature, hasGitlabToken } from '../../../platform/crypto/webhook-signature';
@@ -16,10 +17,10 @@ const headers = {
   gitlab: { proof: 'X-Gitlab-Token', delivery: 'X-Gitlab-Event-UUID' },
 } as const;
 
-/** Webhooks of forges. Their content is not read: a verified one says that something has changed. */
+/** Webhooks of forges. A verified one says that something has changed, and of which pull request; both are read from the forge. */
 export function issueWebhookRoutes(
   routes: Routes,
-  { authFailures, issueSyncLauncher, issueSyncs, log, now, repositories }: IssueSyncContext,
+  { authFailures, issueSyncLauncher, issueSyncs, log, now, pullRequests, repositories }: IssueSyncContext,
 ): void {
   /** @throws AppError 404, the same for a repository that is not there; 403 */
   async function secretOf(repo: string): Promise<{ forge: ForgeConnection; secret: string }> {
@@ -49,7 +50,7 @@ export function issueWebhookRoutes(
       method: 'post',
       path: '/github/webhooks/:repo',
       operationId: 'receiveIssueWebhook',
-      summary: 'Accept a signed webhook of a forge, and have its issues read',
+      summary: 'Accept a signed webhook of a forge, and have its issues and pull requests read',
       tag: 'github',
       permission: 'public',
       idempotency: 'none',
@@ -81,14 +82,31 @@ export function issueWebhookRoutes(
       if (sync?.enabled !== true) {
         throw disabledError(repo);
       }
-      if (!isInbound(sync.syncMode)) {
-        throw conflict(`The synchronisation of ${repo} reads no issues.`, { repo }, 'ISSUE_SYNC_OUTBOUND');
+      const reads = { issues: isInbound(sync.syncMode), pullRequests: sync.pullRequests !== false };
+      if (!reads.issues && !reads.pullRequests) {
+        const message = `The synchronisation of ${repo} reads neither issues nor pull requests.`;
+        throw conflict(message, { repo }, 'ISSUE_SYNC_OUTBOUND');
       }
       const isNew = await issueSyncs.receive(repo, deliveryId, now());
       if (isNew) {
-        await issueSyncLauncher.wake(repo);
+        const subject = pullRequestsIn(forge.kind, contentOf(body));
+        // Checks of a busy repository announce themselves all the time: a round is for those of the tasks' pull requests.
+        const isRead = subject ? reads.pullRequests && (await pullRequests.announce(repo, subject)) : reads.issues;
+        if (isRead) {
+          await issueSyncLauncher.wake(repo);
+        }
       }
       return { accepted: true as const, duplicate: !isNew };
     },
   );
+}
+
+/** The event in a body, which GitHub may send as a form; of what is none, nothing. */
+function contentOf(body: Buffer): unknown {
+  const text = body.toString();
+  try {
+    return JSON.parse(text.startsWith('payload=') ? (new URLSearchParams(text).get('payload') ?? '') : text);
+  } catch {
+    return {};
+  }
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBranchName } from '../../../contracts/common';
 import { GitError } from '../git-error';
 import { type GitRunner, gitText } from '../run-git';
 import { valueOf } from '../settings/entries';
-import { isBranchName } from './names';
 
 const protocols: ReadonlySet<string> = new Set(['file', 'git', 'http', 'https', 'ssh']);
 

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { type GitHttp, gitHttp } from '../../support/forges/git-http';
 import type { ForgeServer } from '../../support/forges/forge-server';
+import { type GitHttp, gitHttp } from '../../support/forges/git-http';
 import { githubToken, startGithubServer } from '../../support/forges/github-server';
 import { gitlabToken, startGitlabServer } from '../../support/forges/gitlab-server';
 import { type GitBreakpoints, gitBreakpoints } from '../../support/git/git-breakpoints';
@@ -27,7 +27,7 @@ interface Family {
   user: string;
   /** The request that creates a pull request. */
   creates: RegExp;
-  start(raw: GitHttp['raw']): Promise<ForgeServer & { baseUrl: string; numbersOf(branch: string): number[] }>;
+  start: (raw: GitHttp['raw']) => Promise<ForgeServer & { baseUrl: string; numbersOf(branch: string): number[] }>;
 }
 
 const families: Record<'github' | 'gitlab', Family> = {
@@ -35,7 +35,7 @@ const families: Record<'github' | 'gitlab', Family> = {
     token: githubToken,
     user: 'x-access-token',
     creates: /^POST .*\/pulls$/,
-    async start(raw) {
+    start: async (raw) => {
       const server = await startGithubServer(raw);
       const numbersOf = (branch: string) =>
         server.state.pulls.filter(({ head }) => head.ref === branch).map(({ number }) => number);
@@ -46,7 +46,7 @@ const families: Record<'github' | 'gitlab', Family> = {
     token: gitlabToken,
     user: 'oauth2',
     creates: /^POST .*\/merge_requests$/,
-    async start(raw) {
+    start: async (raw) => {
       const server = await startGitlabServer(raw);
       const numbersOf = (branch: string) =>
         server.state.mergeRequests

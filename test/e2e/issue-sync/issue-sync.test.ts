@@ -53,6 +53,7 @@ describe('the configuration of the issue synchronisation', () => {
       syncMode: 'inbound',
       labelFilter: null,
       pollIntervalMs: 300_000,
+      pullRequests: true,
       webhookPath: null,
       revision: 0,
     });
@@ -68,6 +69,7 @@ describe('the configuration of the issue synchronisation', () => {
     ['a repository that is not there', { repo: 'acme/none' }, 'repo'],
     ['an interval that is too short', { pollIntervalMs: 9_999 }, 'pollIntervalMs'],
     ['another mode', { syncMode: 'both' }, 'syncMode'],
+    ['nothing to synchronise', { syncMode: 'none', pullRequests: false }, 'syncMode'],
     ['an empty label', { labelFilter: 'a,,b' }, 'labelFilter.1'],
     ['another field', { token: 'x' }, 'token'],
   ])('is refused with %s', async (_name, fields, path) => {

@@ -105,7 +105,7 @@ describe('a webhook of GitHub', () => {
   });
 
   it('is refused while issues are not read, so that the forge shows it', async () => {
-    await configure('shop', { syncMode: 'outbound' });
+    await configure('shop', { syncMode: 'outbound', pullRequests: false });
     expect((await deliver('shop', signed())).status).toBe(409);
     await configure('shop', { enabled: false });
     expect(await deliver('shop', signed())).toMatchObject({ status: 409, body: { code: 'ISSUE_SYNC_DISABLED' } });

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { isBranchName } from '../../../contracts/common';
 import { createGit } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
-import { isBranchName } from '../../../providers/git/refs/names';
 import { aWorktree, commit, contents, type GitFixture, put, sh } from './git-fixture';
 
 let at: GitFixture;

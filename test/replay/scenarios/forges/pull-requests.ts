@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { issueSyncId } from '../../../../workflows/issue-sync/messages';
 import { pullRequestId } from '../../../../workflows/pull-request/messages';
 import { gitHttp } from '../../../support/forges/git-http';
 import { githubToken, startGithubServer } from '../../../support/forges/github-server';
 import type { Recording, Stage } from '../stage';
 
-/** The pull request of a task with work, of one without, and one that is opened for review. */
-export async function pullRequestScenarios({ service: { call }, dir }: Stage): Promise<Recording[]> {
+/** The pull request of a task with work, of one without, one that is opened for review, and one that a round reads. */
+export async function pullRequestScenarios({ service: { call }, temporal, dir }: Stage): Promise<Recording[]> {
   const github = await startGithubServer((await gitHttp(dir, githubToken)).raw);
   try {
     await call.ok('PATCH', '/api/config/repos/sample', {
@@ -25,6 +26,13 @@ export async function pullRequestScenarios({ service: { call }, dir }: Stage): P
     const read = await worked(call, 'read.ts');
     await call.ok('POST', '/api/github/pr', { taskId: read });
     await call.ok('POST', `/api/github/pr/${read}/refresh`);
+    const polled = await worked(call, 'polled.ts');
+    await call.ok('POST', '/api/github/pr', { taskId: polled });
+    const config = { repo: 'sample', syncMode: 'none', pollIntervalMs: 86_400_000 };
+    await call.ok('PUT', '/api/github/sync/config', { ...config, enabled: true });
+    await call.ok('POST', '/api/github/sync', { repo: 'sample' });
+    await call.ok('PUT', '/api/github/sync/config', { ...config, enabled: false });
+    await temporal.workflow.getHandle(issueSyncId('sample')).result();
     const empty = await worked(call);
     await call.post('/api/github/pr', { taskId: empty });
     return [
@@ -32,6 +40,8 @@ export async function pullRequestScenarios({ service: { call }, dir }: Stage): P
       ['pull-request-opened', pullRequestId(opened)],
       ['pull-request-refreshed', pullRequestId(read)],
       ['pull-request-refused', pullRequestId(empty)],
+      ['pull-request-polled', pullRequestId(polled)],
+      ['issue-sync-pull-requests', issueSyncId('sample')],
     ];
   } finally {
     await call.ok('PATCH', '/api/config/repos/sample', { forge: null });
