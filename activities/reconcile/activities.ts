@@ -29,6 +29,8 @@ export interface ReconcileRunsDependencies {
   admission: Pick<AdmissionControl, 'requests' | 'queue' | 'wakeScheduler'>;
   workflows: RunWorkflows;
   cancelRecovery: RecoveryCancel;
+  /** Reconciles acceptances of results with their workflows. */
+  reconcileAcceptances(pageSize?: number): Promise<{ looked: number; changed: number }>;
   /** Watches these attempts, whose agents are at work elsewhere. */
   watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
@@ -40,6 +42,7 @@ export interface Reconciled {
   looked: number;
   runs: number;
   recoveries: number;
+  reviews: number;
 }
 
 /** @param pageSize how many records are read at a time */
@@ -47,11 +50,11 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
   return {
     /**
      * Compares the active records in the stores with the open workflows. A lost attempt is adopted by a workflow under the same
-     * id, of which there is one at a time; a recovery likewise.
+     * id, of which there is one at a time; a recovery and an acceptance likewise.
      */
     reconcileRuns: (): Promise<Reconciled> =>
       withHeartbeat(async () => {
-        const reconciled = { looked: 0, runs: 0, recoveries: 0 };
+        const reconciled = { looked: 0, runs: 0, recoveries: 0, reviews: 0 };
         const remote: AttemptRecord[] = [];
         for await (const attempt of deps.attempts.active(pageSize)) {
           reconciled.looked += 1;
@@ -73,6 +76,9 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
         if (!(await deps.admission.queue.isEmpty())) {
           await deps.admission.wakeScheduler();
         }
+        const acceptances = await deps.reconcileAcceptances(pageSize);
+        reconciled.looked += acceptances.looked;
+        reconciled.reviews += acceptances.changed;
         return reconciled;
       }),
   };

@@ -1,9 +1,8 @@
 import type { Refusal } from '../../contracts/refusal';
-import type { AcceptedReview, TaskReview } from '../../contracts/tasks/review';
+import type { AcceptedReview } from '../../contracts/tasks/review';
 import type { Task } from '../../contracts/tasks/task';
 import { refusal, RefusedError } from '../../domain/refusal';
 import { acceptableReviewOf } from '../../domain/review/open-review';
-import { statusEffects } from '../../domain/status-effects';
 import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { BoardTask } from '../../stores/board-files/types';
@@ -11,25 +10,22 @@ import type { CompletionGate } from '../../stores/board-files/wrappers/completio
 import type { Stores } from '../../stores/open-stores';
 import { reviewAcceptanceMessage, type Signed } from '../../workflows/message-proofs';
 import type { ReviewOutcome } from '../../workflows/review-acceptance/messages';
-import { type AwaitedMergeDependencies, namedPullRequest, settleAwaitedMerge } from './awaited-merge';
+import { conclude, type ConclusionDependencies } from './conclude';
 import {
   type Decision,
   isAcceptedBy,
   isAwaitedBy,
   isDecided,
-  operationIdOf,
   outcomeOf,
   pullRequestOperationIdOf,
-  recordDecision,
   refusing,
-  reviewClosed,
   unknownActor,
 } from './decision';
 import { type Delivery, type DeliveryDependencies, deliveryOf } from './delivery';
 import { reopen } from './reopen';
 
 export interface ReviewAcceptanceDependencies
-  extends AwaitedMergeDependencies, DeliveryDependencies, Pick<Stores, 'activeRuns'> {
+  extends ConclusionDependencies, DeliveryDependencies, Pick<Stores, 'activeRuns'> {
   gate: Pick<CompletionGate, 'check'>;
   proofs: ProofVerifier;
 }
@@ -55,7 +51,7 @@ export function createReviewAcceptanceActivities(deps: ReviewAcceptanceDependenc
         const { taskId } = accepted;
         const { task, location } = await mustGet(taskId);
         if (isAcceptedBy(task.review, accepted) || isAwaitedBy(task.review, accepted)) {
-          return conclude(accepted);
+          return conclude(deps, accepted);
         }
         acceptableReviewOf(task, { ...accepted, location });
         await deps.gate.check(task, location);
@@ -88,7 +84,7 @@ export function createReviewAcceptanceActivities(deps: ReviewAcceptanceDependenc
     /** Completes the task, or has it wait for its pull request; what refuses that opens the review again. */
     finishAcceptance: (decision: Decision): Promise<ReviewOutcome> =>
       refusing(
-        () => conclude(decision),
+        () => conclude(deps, decision),
         (problem) => reopen(deps, decision, problem),
       ),
 
@@ -144,73 +140,6 @@ export function createReviewAcceptanceActivities(deps: ReviewAcceptanceDependenc
       });
       throw new RefusedError(await reopen(deps, accepted, problem));
     }
-  }
-
-  /** Ends an acceptance whose result is delivered, or whose pull request is made. */
-  async function conclude({ decisionId, taskId, attemptId }: Decision): Promise<ReviewOutcome> {
-    const decision = { decisionId, taskId, attemptId };
-    const acceptance = await deps.reviews.unfinished.get(decisionId);
-    return acceptance?.accepted.delivery === 'pull-request' ? awaitMerge(decision) : finish(decision);
-  }
-
-  async function finish(decision: Decision): Promise<ReviewOutcome> {
-    const { taskId, decisionId } = decision;
-    const { review: shown } = (await mustGet(taskId)).task;
-    const change = (task: Task): Partial<Task> => {
-      if (isAcceptedBy(task.review, decision)) {
-        return {};
-      }
-      if (!isDecided(task.review, decision)) {
-        throw reviewClosed(decision, task.review);
-      }
-      const review: TaskReview = { ...task.review, state: 'accepted', decision: 'approved' };
-      return { status: 'done', ...statusEffects('done', task), review };
-    };
-    const { review = {} } = await deps.board.update(taskId, change, { actor: shown?.decidedBy ?? unknownActor });
-    const mergedSha = await mergedBy(taskId, decisionId);
-    const { summary, delivery } = review;
-    const fields = { outcome: 'accepted' as const, ...compact({ summary, delivery, mergedSha }) };
-    const recorded = await recordDecision(deps, { ...decision, review }, fields);
-    await deps.reviews.unfinished.end(decisionId);
-    return outcomeOf(recorded);
-  }
-
-  /** Shows on the task which pull request is to be merged; one that was merged or closed meanwhile settles the review at once. */
-  async function awaitMerge(decision: Decision): Promise<ReviewOutcome> {
-    const { taskId, decisionId } = decision;
-    const recorded = (await deps.reviews.get(decisionId)) ?? (await recordAwaited(decision));
-    await deps.reviews.unfinished.awaitMerge(decisionId);
-    await settleAwaitedMerge(deps, taskId);
-    return outcomeOf(recorded);
-  }
-
-  async function recordAwaited(decision: Decision) {
-    const { taskId } = decision;
-    const { review: shown } = (await mustGet(taskId)).task;
-    const { pull } = (await deps.pullRequests.get(taskId)) ?? {};
-    if (!pull) {
-      throw new Error(`The pull request of ${taskId} is missing from the stores.`);
-    }
-    const change = (task: Task): Partial<Task> => {
-      if (isAwaitedBy(task.review, decision)) {
-        return {};
-      }
-      if (!isDecided(task.review, decision)) {
-        throw reviewClosed(decision, task.review);
-      }
-      const pullRequest = namedPullRequest(pull);
-      return { review: { ...task.review, state: 'awaiting-merge', decision: 'approved', pullRequest } };
-    };
-    const { review = {} } = await deps.board.update(taskId, change, { actor: shown?.decidedBy ?? unknownActor });
-    const { summary, delivery, pullRequest } = review;
-    const fields = { outcome: 'accepted' as const, ...compact({ summary, delivery, pullRequest }) };
-    return recordDecision(deps, { ...decision, review }, fields);
-  }
-
-  async function mergedBy(taskId: string, decisionId: string): Promise<string | undefined> {
-    const operationId = operationIdOf(decisionId);
-    const worktree = await deps.worktrees.get(taskId);
-    return worktree?.history.find((entry) => entry.operationId === operationId && entry.result === 'done')?.mergedSha;
   }
 }
 

@@ -80,6 +80,7 @@ describe('run reconciliation', () => {
           return Promise.resolve();
         },
       },
+      reconcileAcceptances: () => Promise.resolve({ looked: 2, changed: 1 }),
       watchRemote: (remote: AttemptRecord[]) => Promise.resolve(void watched.push(...remote.map(({ _id }) => _id))),
       log,
       now: () => new Date(),
@@ -95,6 +96,6 @@ describe('run reconciliation', () => {
     expect(origins).toEqual([origin]);
     expect(asked).toEqual(['failed-1', 'failed-2', 'failed-3']);
     expect(watched).toEqual(['running-far']);
-    expect(found).toEqual({ looked: 17 + 3, runs: 12, recoveries: 0 });
+    expect(found).toEqual({ looked: 17 + 3 + 2, runs: 12, recoveries: 0, reviews: 1 });
   });
 });

@@ -17,6 +17,7 @@ import { createRecoveryActivities } from '../../activities/recovery/activities';
 import { createRecordRetentionActivities } from '../../activities/retention/records';
 import { createTaskRetentionActivities } from '../../activities/retention/tasks';
 import { createReviewAcceptanceActivities } from '../../activities/review-acceptance/activities';
+import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
@@ -31,6 +32,7 @@ import { launchNow } from '../../workflows/agent-run/launch-client';
 import { runTimingsOf } from '../../workflows/agent-run/launch-options';
 import { runWorkflows } from '../../workflows/agent-run/reconcile-client';
 import { runSignals } from '../../workflows/agent-run/signals-client';
+import { acceptanceWorkflows } from '../../workflows/review-acceptance/client';
 import type { SharedDependencies } from './shared';
 
 /** How long a receiver of a hook may take to respond. */
@@ -49,6 +51,9 @@ export function createBoardActivities(
   const timings = runTimingsOf(env);
   const onApprovals = { approvals: stores.approvals, attempts, events, feed, now };
   const retentionSettings = async () => (await stores.settings.current()).retention;
+  const accepting = { ...boardDependencies, reviews: stores.reviews, pullRequests: stores.pullRequests };
+  const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
+  const lost = acceptanceWorkflows({ client, proofs: stores.messageProofs, heartbeatTimeoutMs });
   const withdrawApprovals = (attemptId: string) =>
     approvals.cancelOf(attemptId, (approvalId) =>
       closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
@@ -75,6 +80,7 @@ export function createBoardActivities(
       ...boardDependencies,
       workflows: runWorkflows(client),
       cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
+      reconcileAcceptances: (pageSize) => reconcileAcceptances({ ...accepting, acceptanceWorkflows: lost }, pageSize),
       watchRemote: watchRemoteRuns({ ...boardDependencies, watchdog, command, taskStatus }),
       timings,
     }),
@@ -95,13 +101,7 @@ export function createBoardActivities(
       tell: (attemptId, notice) => signals.signalPhase(attemptId, notice),
     }),
     ...createTreeActivities({ ...boardDependencies, ...signals }),
-    ...createReviewAcceptanceActivities({
-      ...boardDependencies,
-      gate,
-      reviews: stores.reviews,
-      pullRequests: stores.pullRequests,
-      messageProofs: stores.messageProofs,
-    }),
+    ...createReviewAcceptanceActivities({ ...accepting, gate, messageProofs: stores.messageProofs }),
     ...createRewindMessageActivities({ rewinds, command, now }),
     ...createWorktreePlanActivities({
       ...boardDependencies,

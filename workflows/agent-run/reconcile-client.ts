@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { RunWorkflows, WorkflowStatus } from '../../activities/reconcile/activities';
+import type { RunWorkflows } from '../../activities/reconcile/activities';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
+import { describeStatus } from '../clients/workflow-status';
 import { boardQueue } from '../queues';
 import { recoveryId } from '../recovery/messages';
 import { launchAttributes } from './launch-options';
@@ -43,19 +44,6 @@ export function runWorkflows(client: Client): RunWorkflows {
       });
     },
   };
-}
-
-/** A failure of Temporal is no evidence: the error is the caller's. */
-async function describeStatus(client: Client, workflowId: string): Promise<WorkflowStatus> {
-  try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? 'open' : 'closed';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) {
-      return 'missing';
-    }
-    throw error;
-  }
 }
 
 /** Whether a run's workflow is open. A failure of Temporal is no evidence that it is not. */

@@ -8,11 +8,11 @@ const { reconcileRuns } = proxyActivities<ReconcileActivities>({
   summary: 'reconcile runs',
 });
 
-/** Resumes runs and recoveries whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
+/** Resumes runs, recoveries and acceptances whose workflow was lost or terminated. Started by a schedule, and by hand in its page. */
 export async function reconcile(): Promise<Reconciled> {
   const reconciled = await reconcileRuns();
   setCurrentDetails(
-    `${reconciled.looked} inspected, ${reconciled.runs} runs and ${reconciled.recoveries} recoveries resumed.`,
+    `${reconciled.looked} inspected, ${reconciled.runs} runs and ${reconciled.recoveries} recoveries resumed, ${reconciled.reviews} reviews settled.`,
   );
   return reconciled;
 }

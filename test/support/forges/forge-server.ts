@@ -34,6 +34,8 @@ export interface ForgeServer {
   requests: ForgeRequest[];
   /** Adds a fault for each of the next matching requests. */
   fail(fault: Fault, times?: number): void;
+  /** Closes the connections of requests whose response is held. */
+  release(): void;
   /** How many requests matched, of `METHOD /path`. */
   count(pattern: RegExp): number;
   close(): Promise<void>;
@@ -48,6 +50,7 @@ export async function startForgeServer(
 ): Promise<ForgeServer> {
   const faults: Fault[] = [];
   const requests: ForgeRequest[] = [];
+  const held: IncomingMessage[] = [];
   const server = createServer((incoming, outgoing) => {
     if (raw(incoming, outgoing)) {
       return;
@@ -70,6 +73,9 @@ export async function startForgeServer(
       if (fault?.answer === 'lost') {
         incoming.socket.destroy();
       }
+      if (fault?.answer === 'held') {
+        held.push(incoming);
+      }
       if (fault?.answer === 'lost' || fault?.answer === 'held') {
         return;
       }
@@ -82,6 +88,7 @@ export async function startForgeServer(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     fail: (fault, times = 1) => faults.push(...Array.from({ length: times }, () => fault)),
+    release: () => held.splice(0).forEach(({ socket }) => socket.destroy()),
     count: (pattern) => requests.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length,
     close: async () => {
       server.closeAllConnections();
