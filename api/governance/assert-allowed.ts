@@ -1,7 +1,4 @@
 import type { GovernedAction } from '../../domain/governance/action';
-import { compact } from '../../platform/json/compact';
-import { operationBytes } from '../../platform/operations/operation';
-import { agentOfActor } from '../../stores/board-files/wrappers/ruled-board';
 import { requireAllowed } from '../../stores/governance/require-allowed';
 import type { ApiContext } from '../context';
 
@@ -16,7 +13,12 @@ export async function assertAllowed(
   { taskId, actor, subject }: { taskId: string; actor: string; subject: object },
 ): Promise<void> {
   const project = (await rules.hasPolicies()) ? (await board.get(taskId))?.task.project : undefined;
-  const once = operationBytes(`rules/${action}`, 12).toString('hex');
-  const asked = { action, actor, taskId, subject: { ...subject }, ...compact({ agent: agentOfActor(actor), project }) };
-  await requireAllowed(rules, asked, { counting: { once }, use: once, once });
+  await requireAllowed(rules, {
+    action,
+    actor,
+    taskId,
+    project,
+    subject: { ...subject },
+    change: `${taskId}/${action}`,
+  });
 }

@@ -90,7 +90,9 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (busy) {
         return { ...admitted, launch: await refuse(record, busy, decidedAt) };
       }
-      const accepting = await acceptanceProblem(record.taskId);
+      // Read once it is taken, so that either the launch sees an acceptance of its last result or the acceptance sees the launch.
+      const task = (await deps.board.get(record.taskId))?.task;
+      const accepting = acceptanceProblem(task);
       if (accepting) {
         return { ...admitted, launch: await refuse(record, accepting, decidedAt) };
       }
@@ -98,7 +100,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (cancelled) {
         return { ...admitted, launch: await refuse(record, cancelled, decidedAt) };
       }
-      const request = await requestOf({ ...deps, ...deps.admission }, input, { record, requestedAt: decidedAt });
+      const request = await requestOf({ ...deps, ...deps.admission }, input, { record, task, requestedAt: decidedAt });
       if ('status' in request) {
         return { ...admitted, launch: await refuse(record, request, decidedAt) };
       }
@@ -106,7 +108,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if (blocked) {
         return { ...admitted, launch: await refuse(record, blocked, decidedAt) };
       }
-      const { refused } = await ruleOnLaunch(deps, await ruledLaunch(deps, record, request), {
+      const { refused } = await ruleOnLaunch(deps, ruledLaunch(record, request, task), {
         counting: { once: record._id },
         once: record._id,
         use: record.rootAttemptId,
@@ -155,19 +157,6 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   async function currentTimeoutMs(): Promise<number> {
     const { agents } = await deps.admission.settings.current();
     return agents.timeoutMinutes * 60_000;
-  }
-
-  /**
-   * Why no run may begin: the result of the last one is being accepted. Read once the task is taken, so that either the launch
-   * sees the acceptance or the acceptance sees the launch.
-   */
-  async function acceptanceProblem(taskId: string): Promise<Refusal | undefined> {
-    const { review } = (await deps.board.get(taskId))?.task ?? {};
-    if (review?.state !== 'accepting') {
-      return undefined;
-    }
-    const message = `The result of ${review.attemptId ?? 'the last run'} is being accepted by ${review.decidedBy ?? 'a reviewer'}; wait for the outcome.`;
-    return refusal('REVIEW_ACCEPTING', message, { taskId, review });
   }
 
   /** Releases what the launch took, and records the reason of its refusal for every waiting caller. */
@@ -312,4 +301,14 @@ function newRecord(
     createdAt,
     createdBy: input.actor,
   };
+}
+
+/** Why no run may begin: the result of the last one is being accepted. */
+function acceptanceProblem(task: Task | undefined): Refusal | undefined {
+  if (task?.review?.state !== 'accepting') {
+    return undefined;
+  }
+  const { id: taskId, review } = task;
+  const message = `The result of ${review.attemptId ?? 'the last run'} is being accepted by ${review.decidedBy ?? 'a reviewer'}; wait for the outcome.`;
+  return refusal('REVIEW_ACCEPTING', message, { taskId, review });
 }

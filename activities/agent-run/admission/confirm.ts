@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../contracts/refusal';
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
+import type { Task } from '../../../contracts/tasks/task';
 import { budgetSignals, exhaustedBudget } from '../../../domain/admission/budget';
 import { deniedBy } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
@@ -123,7 +124,7 @@ async function driftOf(
   return (
     (await watcherProblem(deps.admission, request)) ??
     (await lineageDrift(deps, admission, request)) ??
-    rulesProblem(deps, record, request)
+    rulesProblem(deps, record, { request, task: task.task })
   );
 }
 
@@ -131,9 +132,9 @@ async function driftOf(
 async function rulesProblem(
   deps: ConfirmDependencies,
   record: AttemptRecord,
-  request: AdmissionRequest,
+  { request, task }: { request: AdmissionRequest; task: Task },
 ): Promise<Refusal | undefined> {
-  const { refused } = await ruleOnLaunch(deps, await ruledLaunch(deps, record, request), {
+  const { refused } = await ruleOnLaunch(deps, ruledLaunch(record, request, task), {
     counting: 'counted',
     once: `${record._id}\ndispatch`,
     use: record.rootAttemptId,

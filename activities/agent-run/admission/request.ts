@@ -1,17 +1,16 @@
 import { localWorkspace } from '../../../contracts/common';
 import type { Refusal } from '../../../contracts/refusal';
 import type { LaunchOrigin } from '../../../contracts/runs/admission';
+import type { Task } from '../../../contracts/tasks/task';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { queuePriority, workflowOf } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
 import { compact } from '../../../platform/json/compact';
-import type { Board } from '../../../stores/board-files/board';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { StoredLaunch } from '../../recovery/stored-launch';
 import type { AdmissionStores } from './dependencies';
 
 interface RequestDependencies extends Pick<AdmissionStores, 'requests' | 'settings'> {
-  board: Pick<Board, 'get'>;
   attempts: Pick<AttemptStore, 'get'>;
 }
 
@@ -22,7 +21,7 @@ interface RequestDependencies extends Pick<AdmissionStores, 'requests' | 'settin
 export async function requestOf(
   deps: RequestDependencies,
   input: StoredLaunch,
-  { record, requestedAt }: { record: AttemptRecord; requestedAt: string },
+  { record, task, requestedAt }: { record: AttemptRecord; task: Task | undefined; requestedAt: string },
 ): Promise<AdmissionRequest | Refusal> {
   const recorded = await deps.requests.get(record._id);
   if (recorded) {
@@ -34,7 +33,6 @@ export async function requestOf(
     return lineage;
   }
   const { admission } = await deps.settings.current();
-  const task = (await deps.board.get(record.taskId))?.task;
   return deps.requests.put({
     version: 1,
     attemptId: record._id,

@@ -1,10 +1,7 @@
-import { slug } from '../../../contracts/common';
 import type { Task, TaskLocation } from '../../../contracts/tasks/task';
-import type { AskedAction, GovernedAction } from '../../../domain/governance/action';
-import { compact } from '../../../platform/json/compact';
-import { currentOperation, operationBytes } from '../../../platform/operations/operation';
+import type { GovernedAction } from '../../../domain/governance/action';
 import type { DecisionPoint } from '../../governance/decision-point';
-import { requireAllowed } from '../../governance/require-allowed';
+import { type ActorAction, requireAllowed } from '../../governance/require-allowed';
 import type { Board, TaskChange } from '../types';
 import { wrappedBoard } from './wrapped-board';
 
@@ -15,22 +12,6 @@ class Completes extends Error {
   }
 }
 
-/** The agent that an actor is, as the audit log names actors; nothing for people and services. */
-export function agentOfActor(actor: string): string | undefined {
-  const name = actor.startsWith('agent:') ? slug.safeParse(actor.slice('agent:'.length)) : undefined;
-  return name?.success ? name.data : undefined;
-}
-
-interface Done {
-  actor: string;
-  taskId?: string;
-  project: string | undefined;
-  also?: readonly string[];
-  subject?: AskedAction['subject'];
-  /** Names the change where no operation does. */
-  change: string;
-}
-
 /**
  * The same board, on which every change asks the rules first: creating, updating, moving and deleting as the actor does it, and
  * completing a task in whatever way. Edits of a task's file ask nothing: the board belongs to its editors.
@@ -38,24 +19,24 @@ interface Done {
  * @param asks `completion`: only about that, for a board on which runs write down what they do
  */
 export function ruledBoard(board: Board, rules: DecisionPoint, { asks }: { asks: 'all' | 'completion' }): Board {
-  async function ask(action: GovernedAction, { actor, project, change, ...done }: Done): Promise<void> {
-    const once = currentOperation() ? operationBytes(`rules/${action}`, 12).toString('hex') : change;
-    const agent = agentOfActor(actor);
-    await requireAllowed(
-      rules,
-      { action, actor, ...done, ...compact({ agent, project }) },
-      { counting: { once }, use: once, once },
-    );
-  }
-
   /** Asks about an action before it, unless it is the service's own. */
-  async function askBefore(action: GovernedAction, id: string, done: Pick<Done, 'actor' | 'also'>): Promise<void> {
+  async function askBefore(
+    action: GovernedAction,
+    id: string,
+    done: Pick<ActorAction, 'actor' | 'also'>,
+  ): Promise<void> {
     if (asks === 'completion' || done.actor.startsWith('system:')) {
       return;
     }
     // Without policies nobody asks for the project, and the file is not read.
     const task = (await rules.hasPolicies()) ? (await board.get(id))?.task : undefined;
-    await ask(action, { ...done, taskId: id, project: task?.project, change: `${id}@${task?.revision ?? 0}` });
+    await requireAllowed(rules, {
+      action,
+      ...done,
+      taskId: id,
+      project: task?.project,
+      change: `${id}@${task?.revision ?? 0}`,
+    });
   }
 
   /** Makes a change, and asks about the completion of the task once it turns out to be one. */
@@ -74,7 +55,14 @@ export function ruledBoard(board: Board, rules: DecisionPoint, { asks }: { asks:
         throw error;
       }
       const { id, project, title, revision } = error.task;
-      await ask('complete-task', { actor, taskId: id, project, subject: { title }, change: `${id}@${revision}/done` });
+      await requireAllowed(rules, {
+        action: 'complete-task',
+        actor,
+        taskId: id,
+        project,
+        subject: { title },
+        change: `${id}@${revision}/done`,
+      });
       return apply(change);
     }
   }
@@ -84,7 +72,14 @@ export function ruledBoard(board: Board, rules: DecisionPoint, { asks }: { asks:
       if (asks === 'all') {
         const { project, status, title } = input;
         const also = status === 'done' ? ['complete-task'] : [];
-        await ask('create-task', { actor: options.actor, project, also, subject: { ...input }, change: title });
+        await requireAllowed(rules, {
+          action: 'create-task',
+          actor: options.actor,
+          project,
+          also,
+          subject: { ...input },
+          change: title,
+        });
       }
       return board.create(input, options);
     },
