@@ -1,5 +1,6 @@
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { releaseTests } = require('./ended-tests.cjs');
 const { disableLocalStorages, watchLocalStorages } = require('./local-storages.cjs');
 const { sharePackages } = require('./shared-packages.cjs');
 
@@ -44,6 +45,13 @@ module.exports = class OneRealmEnvironment {
   }
 
   async setup() {}
+
+  /** Called by the runner for each of its events. */
+  handleTestEvent({ name }, { rootDescribeBlock }) {
+    if (name === 'teardown') {
+      releaseTests(rootDescribeBlock);
+    }
+  }
 
   async teardown() {
     this.fakeTimers.dispose();

@@ -26,6 +26,23 @@ describe('test environment', () => {
     expect(loadAgain().packageFunction).toBe(loadAgain().packageFunction);
   });
 
+  it('releases what the tests and hooks of an ended file hold', () => {
+    const test = { type: 'test', fn: loadAgain, asyncError: new Error('of the test'), errors: [['failed']] };
+    const hook = { type: 'beforeEach', fn: loadAgain, asyncError: new Error('of the hook') };
+    const describeBlock = { type: 'describeBlock', children: [test], hooks: [hook], tests: [test] };
+    const root = { type: 'describeBlock', children: [describeBlock], hooks: [], tests: [] };
+
+    jest.requireActual<{ releaseTests(block: object): void }>('./ended-tests.cjs').releaseTests(root);
+
+    for (const { fn, asyncError } of [test, hook]) {
+      expect([fn, asyncError]).toEqual([undefined, undefined]);
+    }
+    expect(test.errors).toEqual([]);
+    for (const { children, hooks, tests } of [root, describeBlock]) {
+      expect([children, hooks, tests]).toEqual([[], [], []]);
+    }
+  });
+
   it('disables the local storages that were entered, which can be entered again', () => {
     // In a process of its own: the runner of this file has entered one, too.
     const script = `
