@@ -1,34 +1,40 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import type * as common from '../../contracts/common';
 import type * as sequence from './fixtures/sequence';
 
-/** The module as another test file would load it. */
-function loadAgain(): typeof sequence {
-  let loaded: typeof sequence | undefined;
+/** What a module exports to another test file. */
+function loadAgain(path: string): unknown {
+  let loaded: unknown;
   jest.isolateModules(() => {
-    loaded = jest.requireActual<typeof sequence>('./fixtures/sequence');
+    loaded = jest.requireActual(path);
   });
-  if (!loaded) {
-    throw new Error('The module was not loaded.');
-  }
   return loaded;
 }
 
+const loadSequence = () => loadAgain('./fixtures/sequence') as typeof sequence;
+const loadContracts = () => loadAgain('../../contracts/common') as typeof common;
+
 describe('test environment', () => {
   it('gives each evaluation of a source its own state, though it is compiled once', () => {
-    const [first, second] = [loadAgain(), loadAgain()];
+    const [first, second] = [loadSequence(), loadSequence()];
 
     expect([first.next(), first.next(), second.next()]).toEqual([1, 2, 1]);
     expect(first.next).not.toBe(second.next);
   });
 
   it('evaluates packages once', () => {
-    expect(loadAgain().packageFunction).toBe(loadAgain().packageFunction);
+    expect(loadSequence().packageFunction).toBe(loadSequence().packageFunction);
+  });
+
+  it('evaluates contracts once', () => {
+    expect(loadContracts().taskId).toBe(loadContracts().taskId);
+    expect(loadContracts().taskId.safeParse('a task').success).toBe(false);
   });
 
   it('releases what the tests and hooks of an ended file hold', () => {
-    const test = { type: 'test', fn: loadAgain, asyncError: new Error('of the test'), errors: [['failed']] };
-    const hook = { type: 'beforeEach', fn: loadAgain, asyncError: new Error('of the hook') };
+    const test = { type: 'test', fn: loadSequence, asyncError: new Error('of the test'), errors: [['failed']] };
+    const hook = { type: 'beforeEach', fn: loadSequence, asyncError: new Error('of the hook') };
     const describeBlock = { type: 'describeBlock', children: [test], hooks: [hook], tests: [test] };
     const root = { type: 'describeBlock', children: [describeBlock], hooks: [], tests: [] };
 

@@ -1,7 +1,9 @@
 /**
  * Lets test files share packages: Node itself loads each of them once for a worker of jest, as it does for the service, and
- * not once more for every test file. The sources of the project stay each test file's own.
+ * not once more for every test file. The sources of the project stay each test file's own, except for the contracts: a schema
+ * has no state, and they import nothing but zod.
  */
+const { join, sep } = require('node:path');
 const vm = require('node:vm');
 const { dependencies, devDependencies } = require('../../package.json');
 
@@ -13,6 +15,9 @@ const shared = new Set(Object.keys({ ...dependencies, ...devDependencies }).filt
 const packageOf = (filename) => /^(?:(?!\/node_modules\/).)*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(filename)?.[1];
 
 const isTest = (filename) => filename.endsWith('.test.ts');
+
+const contracts = join(__dirname, '..', '..', 'contracts', sep);
+const isContract = (filename) => filename.startsWith(contracts) && !isTest(filename);
 
 /**
  * What was compiled, by its file: calling it again evaluates the module again, with state of its own, and spares the parser
@@ -31,6 +36,20 @@ function compileOnce(compile, { source, parameters, filename }) {
   return body;
 }
 
+/** What the contracts export, by their file. */
+const evaluated = new Map();
+
+/** The body of a module that is evaluated for the first test file which loads it; the others get what that one got. */
+function evaluateOnce(body, filename) {
+  return function evaluate(module, ...rest) {
+    if (!evaluated.has(filename)) {
+      body.call(this, module, ...rest);
+      evaluated.set(filename, module.exports);
+    }
+    module.exports = evaluated.get(filename);
+  };
+}
+
 /** Makes `vm.compileFunction`, through which jest loads whatever a test requires, compile in this realm, except for packages. */
 exports.sharePackages = () => {
   const { compileFunction } = vm;
@@ -45,8 +64,10 @@ exports.sharePackages = () => {
         module.exports = require(filename);
       };
     }
-    return isTest(filename)
-      ? compileFunction(source, parameters, inThisRealm)
-      : compileOnce(compileFunction, { source, parameters, filename });
+    if (isTest(filename)) {
+      return compileFunction(source, parameters, inThisRealm);
+    }
+    const body = compileOnce(compileFunction, { source, parameters, filename });
+    return isContract(filename) ? evaluateOnce(body, filename) : body;
   };
 };
