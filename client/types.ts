@@ -6294,6 +6294,10 @@ export interface components {
             id: string;
             /** @default 1 */
             revision: number;
+            source?: {
+                id: string;
+                name: string;
+            };
             text: string;
             /** Format: date-time */
             timestamp: string;
@@ -7800,6 +7804,8 @@ export interface components {
             nextCursor?: string;
         };
         IssueSyncConfig: {
+            comments: boolean;
+            commentsSince: string | null;
             enabled: boolean;
             labelFilter: string | null;
             pollIntervalMs: number;
@@ -7811,6 +7817,8 @@ export interface components {
             webhookPath: string | null;
         };
         IssueSyncConfigPut: {
+            /** @default false */
+            comments?: boolean;
             enabled: boolean;
             expectedRevision?: number;
             labelFilter?: string | null;

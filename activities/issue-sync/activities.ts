@@ -62,6 +62,7 @@ export function createIssueSyncActivities(deps: IssueSyncDependencies) {
         scope: scopeOf(connection),
         mode: sync.syncMode,
         labels: sync.labelFilter?.split(',') ?? [],
+        commentsSince: sync.comments === true ? (sync.commentsSince ?? undefined) : undefined,
       };
       try {
         await work(run);

@@ -14,7 +14,9 @@ const maxRetries = 100;
 /** Reads the issues that were changed since the last time, and makes their tasks equal. */
 export async function pullIssues(run: SyncRun): Promise<void> {
   const reader = createReader(run);
-  const cursorOf = [run.scope, ...run.labels].join(',');
+  // Every issue is read once more when its comments are to be read too.
+  const comments = run.commentsSince === undefined ? [] : ['', 'comments'];
+  const cursorOf = [run.scope, ...run.labels, ...comments].join(',');
   const progress = await run.issueSyncs.progressOf(run.repo);
   let since = progress.cursorOf === cursorOf ? earlier(progress.cursor, overlapMs) : undefined;
   for (;;) {
@@ -111,7 +113,8 @@ function createReader(run: SyncRun) {
   async function importIssue(issue: ForgeIssue): Promise<void> {
     const mapping = await issueMappings.ofIssue(scope, issue.number);
     if (mapping) {
-      if (mapping.state === 'creating' || mapping.issueUpdatedAt !== issue.updatedAt) {
+      const isNewlyCommented = run.commentsSince !== undefined && mapping.comments === undefined;
+      if (mapping.state === 'creating' || mapping.issueUpdatedAt !== issue.updatedAt || isNewlyCommented) {
         const kind = mapping.state !== 'creating' ? 'updated' : mapping.origin === 'issue' ? 'imported' : 'exported';
         await syncPair(run, { mapping, issue, fresh: false, kind });
       }

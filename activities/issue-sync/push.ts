@@ -3,7 +3,9 @@ import type { ForgeIssue } from '../../contracts/integrations/forge';
 import type { Task, TaskLocation } from '../../contracts/tasks/task';
 import { isTaskUnchanged } from '../../domain/issue-sync/compare';
 import { fieldsOfTask, issueBody, markerIn } from '../../domain/issue-sync/issue-text';
+import { labelsOfTask } from '../../domain/issue-sync/labels';
 import type { MappingRecord } from '../../stores/integrations/issue-mapping-store';
+import { unsentComments } from './comments';
 import { newMapping } from './pull';
 import { detach, issueGone, syncPair } from './sync-pair';
 import { isHere, isResting, problemOf, readIssue, type SyncRun, tasksIn } from './sync-run';
@@ -43,7 +45,8 @@ async function pushTask(run: SyncRun, { task, location, mapping }: TaskToPush): 
     }
     return;
   }
-  const isUnchanged = mapping.taskRevision === task.revision && mapping.state === 'linked';
+  const isUnchanged =
+    mapping.taskRevision === task.revision && mapping.state === 'linked' && isSent(run, mapping, task);
   if (mapping.scope !== run.scope || isUnchanged || isResting(mapping, run.now())) {
     return;
   }
@@ -57,6 +60,10 @@ async function pushTask(run: SyncRun, { task, location, mapping }: TaskToPush): 
   await pushPair(run, { task, mapping, number: mapping.issueNumber });
 }
 
+/** Whether the issue has the comments of its task that it is to get. */
+const isSent = (run: SyncRun, mapping: MappingRecord, task: Task): boolean =>
+  mapping.comments?.sending === undefined && unsentComments(run, mapping, task).length === 0;
+
 async function pushPair(
   run: SyncRun,
   { task, mapping, number }: { task: Task; mapping: MappingRecord; number: number },
@@ -66,7 +73,7 @@ async function pushPair(
   if (state === 'detached' && (!namesIssue || mapping.problem?.code === issueGone.code)) {
     return;
   }
-  if (state === 'linked' && namesIssue && base && isTaskUnchanged(task, base)) {
+  if (state === 'linked' && namesIssue && base && isSent(run, mapping, task) && isTaskUnchanged(task, base)) {
     await run.issueMappings.change(mapping, { taskRevision: task.revision });
     return;
   }
@@ -107,7 +114,11 @@ async function createIssue(run: SyncRun, task: Task, earlier?: MappingRecord): P
   if (!issue) {
     current = await run.issueMappings.change(current, {});
     try {
-      issue = await run.forge.createIssue({ title, body: issueBody(body, marker), labels: run.labels });
+      issue = await run.forge.createIssue({
+        title,
+        body: issueBody(body, marker),
+        labels: [...run.labels, ...labelsOfTask(task, run.labels)],
+      });
     } catch (error) {
       const problem = problemOf(error, run);
       if (!problem) {

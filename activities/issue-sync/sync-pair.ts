@@ -1,14 +1,17 @@
 import type { ForgeIssue } from '../../contracts/integrations/forge';
+import type { Comment } from '../../contracts/tasks/comment';
 import type { Task } from '../../contracts/tasks/task';
 import { webUrl } from '../../contracts/url';
-import { nextBase, planSync, type SyncPlan } from '../../domain/issue-sync/compare';
-import { fieldsOfIssue, fieldsOfLabels, issueBody } from '../../domain/issue-sync/issue-text';
+import { nextBase, planSync, type SyncPlan, writesIssue } from '../../domain/issue-sync/compare';
+import { fieldsOfIssue, issueBody } from '../../domain/issue-sync/issue-text';
+import { fieldsOfLabels } from '../../domain/issue-sync/labels';
 import { issueSyncActor } from '../../domain/issue-sync/scope';
 import { statusEffects } from '../../domain/status-effects';
 import { AppError, conflict } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
 import type { IssueChange } from '../../providers/forges/forge';
 import type { MappingChange, MappingRecord } from '../../stores/integrations/issue-mapping-store';
+import { commentsAfter, commentsToImport, findSent, readComments, sendComments } from './comments';
 import { problemOf, readIssue, type SyncRun } from './sync-run';
 
 /** How often a pair is compared again that changes under the comparison. */
@@ -39,11 +42,14 @@ export async function syncPair(run: SyncRun, pair: PairToSync): Promise<void> {
   }
 }
 
-async function makeEqual(run: SyncRun, { mapping, kind, ...pair }: PairToSync): Promise<void> {
+async function makeEqual(run: SyncRun, { mapping: read, kind, ...pair }: PairToSync): Promise<void> {
+  let mapping = read;
   if (mapping.state === 'creating' && mapping.origin === 'issue') {
     await createTask(run, mapping, pair.issue);
   }
   let { issue, fresh } = pair;
+  const comments = await readComments(run, mapping, issue);
+  mapping = await findSent(run, mapping, comments);
   for (let attempt = 0; attempt < maxTries; attempt += 1) {
     const found = await run.board.get(mapping.taskId);
     const unlinked = found ? whyUnlinked(found.task, mapping, issue) : taskGone;
@@ -52,8 +58,8 @@ async function makeEqual(run: SyncRun, { mapping, kind, ...pair }: PairToSync): 
       return;
     }
     const { base } = mapping;
-    const plan = planSync({ issue, task: found.task, base, mode: run.mode });
-    if (Object.keys(plan.issue).length > 0 && !fresh) {
+    const plan = planSync({ issue, task: found.task, base, mode: run.mode, filter: run.labels });
+    if (writesIssue(plan) && !fresh) {
       const read = await readIssue(run.forge, issue.number);
       if (!read) {
         await detach(run, mapping, issueGone);
@@ -63,14 +69,18 @@ async function makeEqual(run: SyncRun, { mapping, kind, ...pair }: PairToSync): 
       fresh = true;
       continue;
     }
-    const task = await changeTask(run, found.task, { plan, issue });
+    const imported = commentsToImport(run, mapping, { comments, issue, task: found.task });
+    const task = await changeTask(run, found.task, { plan, issue, added: imported.added });
     if (!task) {
       continue;
     }
-    if (Object.keys(plan.issue).length > 0) {
+    if (writesIssue(plan)) {
       issue = await run.forge.updateIssue(issue.number, issueChange(plan, mapping));
     }
-    await settle(run, mapping, { issue, task, plan, kind });
+    const before = mapping;
+    mapping = await sendComments(run, mapping, { issue, task });
+    const isCommented = imported.added.length > 0 || mapping !== before;
+    await settle(run, mapping, { issue, task, plan, kind, imported: imported.ids, isCommented });
     return;
   }
   throw conflict(`Task ${mapping.taskId} keeps changing.`);
@@ -129,9 +139,13 @@ export async function detach(
 async function changeTask(
   run: SyncRun,
   task: Task,
-  { plan, issue }: { plan: SyncPlan; issue: ForgeIssue },
+  { plan, issue, added }: { plan: SyncPlan; issue: ForgeIssue; added: Comment[] },
 ): Promise<Task | undefined> {
-  const change = { ...plan.task, ...(task.github === undefined ? { github: reference(run, issue) } : {}) };
+  const change = {
+    ...plan.task,
+    ...(task.github === undefined ? { github: reference(run, issue) } : {}),
+    ...(added.length > 0 ? { comments: [...(task.comments ?? []), ...added] } : {}),
+  };
   if (Object.keys(change).length === 0) {
     return task;
   }
@@ -154,19 +168,39 @@ async function changeTask(
   }
 }
 
-function issueChange({ issue: { title, body, state } }: SyncPlan, { taskId, nonce }: MappingRecord): IssueChange {
+function issueChange(
+  { issue: { title, body, state }, labels }: SyncPlan,
+  { taskId, nonce }: MappingRecord,
+): IssueChange {
   const marker = nonce === undefined ? undefined : { taskId, nonce };
-  return compact({ title, state, body: body === undefined ? undefined : issueBody(body, marker) });
+  return compact({
+    title,
+    state,
+    body: body === undefined ? undefined : issueBody(body, marker),
+    addLabels: labels?.add,
+    removeLabels: labels?.remove,
+  });
+}
+
+/** How a pair was made equal. */
+interface Made {
+  issue: ForgeIssue;
+  task: Task;
+  plan: SyncPlan;
+  kind: MappingChange['kind'];
+  /** The comments at the forge that the task has now. */
+  imported: readonly string[];
+  isCommented: boolean;
 }
 
 async function settle(
   run: SyncRun,
   mapping: MappingRecord,
-  { issue, task, plan, kind }: { issue: ForgeIssue; task: Task; plan: SyncPlan; kind: MappingChange['kind'] },
+  { issue, task, plan, kind, imported, isCommented }: Made,
 ): Promise<void> {
   const at = run.now().toISOString();
   const { round } = run;
-  const changed = kind !== 'updated' || Object.keys(plan.task).length > 0 || Object.keys(plan.issue).length > 0;
+  const changed = isCommented || kind !== 'updated' || Object.keys(plan.task).length > 0 || writesIssue(plan);
   // What was created in this round is not counted as updated as well.
   const counts = changed && !(kind === 'updated' && mapping.change?.round === round);
   const tooLong = 'The issue has a text that is too long for a task, so that the description is not written to it.';
@@ -179,6 +213,7 @@ async function settle(
     syncedAt: at,
     url: issue.url.slice(0, 2_000),
     problem: plan.bodyTooLong ? { code: 'BODY_TOO_LONG', message: tooLong, at, round } : undefined,
+    ...commentsAfter(run, mapping, imported),
     ...(counts ? { change: { round, kind } } : {}),
     ...(plan.conflicts.length > 0 ? { conflict: { fields: plan.conflicts, at } } : {}),
   });

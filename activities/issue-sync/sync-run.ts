@@ -26,6 +26,8 @@ export interface SyncRun extends SyncStores {
   scope: string;
   mode: IssueSyncMode;
   labels: readonly string[];
+  /** Comments of tasks are sent from this moment on; absent where comments are not synchronised. */
+  commentsSince: string | undefined;
   round: string;
   forge: Forge;
   /** Aborted when the activity is to end. */

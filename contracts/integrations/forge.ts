@@ -177,6 +177,8 @@ export interface ForgeIssue {
   state: 'open' | 'closed';
   labels: string[];
   author: string;
+  /** How many comments it has, where the forge tells. */
+  comments?: number | undefined;
   updatedAt: string;
 }
 

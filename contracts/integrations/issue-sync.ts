@@ -38,6 +38,10 @@ export const issueSyncConfig = z
     pollIntervalMs: z.number().int(),
     /** Whether the open pull requests of tasks are read from the forge without a call. */
     pullRequests: z.boolean(),
+    /** Whether comments of issues and tasks are synchronised too, as `syncMode` allows. */
+    comments: z.boolean(),
+    /** Comments of tasks are published from this moment on: when `comments` was set. */
+    commentsSince: timestamp.nullable(),
     /** Where the forge sends its webhooks; `null` while nothing is configured. */
     webhookPath: z.string().nullable(),
     /** 0 while nothing is configured. */
@@ -54,6 +58,7 @@ export const issueSyncConfigPut = z
     labelFilter: labelFilter.nullable().default(null),
     pollIntervalMs: pollIntervalMs.default(defaultPollIntervalMs),
     pullRequests: z.boolean().default(true),
+    comments: z.boolean().default(false),
     expectedRevision: revision.optional(),
   })
   .refine(({ enabled, syncMode, pullRequests }) => !enabled || syncMode !== 'none' || pullRequests, {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { revision, text, timestamp } from '../common';
+import { revision, slug, text, timestamp } from '../common';
 
 /** The most comments that a task may have. */
 export const maxComments = 1_000;
@@ -15,6 +15,8 @@ export const comment = z
     createdBy: z.string().optional(),
     updatedBy: z.string().optional(),
     updated: timestamp.optional(),
+    /** Where a comment is from that was imported: the system, and its id there. */
+    source: z.object({ name: slug, id: z.string().max(200) }).optional(),
   })
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof comment>;

@@ -92,6 +92,52 @@ describe('an issue and its task', () => {
     expect(plan(issue, aPair(), 'outbound').task).toEqual({});
   });
 
+  it('write labels of fields that the task has changed, in the spelling of the issue, and no others', () => {
+    const issue = anIssue({ labels: ['Priority/high', 'help wanted', 'priority: urgent'] });
+    const first = plan(issue, aPair());
+    const [high, low] = [
+      { ...aPair(), priority: 'high' as const },
+      { ...aPair(), priority: 'low' as const, type: 'docs' },
+    ];
+    const base = nextBase({ issue, task: high }, { plan: first, base: equalBase });
+    const changed = planSync({ issue, task: low, base, mode: 'bidirectional' });
+    expect(changed).toMatchObject({ task: {}, conflicts: [] });
+    expect(changed.labels).toEqual({
+      fields: ['type', 'priority'],
+      add: ['type: docs', 'Priority/low'],
+      remove: ['Priority/high'],
+    });
+    expect(isTaskUnchanged(low, base)).toBe(false);
+    expect(planSync({ issue, task: low, base, mode: 'inbound' }).labels).toBeUndefined();
+    const filtered = planSync({ issue, task: low, base, mode: 'outbound', filter: ['priority/high'] });
+    expect(filtered.labels).toEqual({ fields: ['type'], add: ['type: docs'], remove: [] });
+    const written = anIssue({ labels: ['help wanted', 'priority: urgent', 'type: docs', 'Priority/low'] });
+    const after = nextBase({ issue: written, task: low }, { plan: changed, base });
+    expect(planSync({ issue: written, task: low, base: after, mode: 'bidirectional' }).labels).toBeUndefined();
+    const removed = planSync({ issue: anIssue(), task: low, base: after, mode: 'bidirectional' });
+    expect(removed).toMatchObject({ task: {}, issue: {}, conflicts: [] });
+    expect(removed.labels).toBeUndefined();
+  });
+
+  it('write no label for a default of a task, nor for pairs that were compared before labels were written', () => {
+    const pair = { issue: anIssue(), mode: 'outbound' as const };
+    expect(planSync({ ...pair, task: aPair(), base: undefined }).labels).toBeUndefined();
+    const { fields: _fields, ...earlier } = equalBase;
+    expect(planSync({ ...pair, task: { ...aPair(), priority: 'high' }, base: earlier }).labels).toBeUndefined();
+    const long = { ...aPair(), type: 'x'.repeat(50) };
+    expect(planSync({ ...pair, task: long, base: equalBase }).labels).toBeUndefined();
+  });
+
+  it('keep the label of the issue where both changed it, unless issues are only written to', () => {
+    const [issue, task] = [anIssue({ labels: ['priority: critical'] }), { ...aPair(), priority: 'low' as const }];
+    expect(plan(issue, task)).toMatchObject({ task: { priority: 'critical' }, conflicts: ['priority'] });
+    expect(plan(issue, task, 'outbound')).toMatchObject({
+      task: {},
+      labels: { add: ['priority: low'], remove: ['priority: critical'] },
+      conflicts: ['priority'],
+    });
+  });
+
   it('keep the base of a field that the mode does not carry, so that another mode does', () => {
     const [issue, task] = [anIssue({ body: 'More' }), aPair('Ours')];
     const inbound = plan(issue, task, 'inbound');

@@ -1,8 +1,18 @@
 import type { ForgeIssue } from '../../contracts/integrations/forge';
 import type { IssueSyncMode } from '../../contracts/integrations/issue-sync';
 import type { Task } from '../../contracts/tasks/task';
+import { compact } from '../../platform/json/compact';
 import { digestOf } from '../../platform/json/digest';
-import { fieldsOfIssue, fieldsOfLabels, fieldsOfTask, fitsTask, type SyncedFields } from './issue-text';
+import { fieldsOfIssue, fieldsOfTask, fitsTask, type SyncedFields } from './issue-text';
+import {
+  fieldsOfLabels,
+  type LabelChange,
+  labelChange,
+  type LabelField,
+  type LabelFields,
+  labelFields,
+  needsLabel,
+} from './labels';
 
 type Field = keyof SyncedFields;
 type Digests = Record<Field, string>;
@@ -12,14 +22,18 @@ export interface SyncBase {
   issue: Digests;
   task: Digests;
   labels: string;
+  /** What the labels said and what the task had; absent in what was compared before labels were written. */
+  fields?: { issue: LabelFields; task: LabelFields };
 }
 
 /** What makes an issue and its task equal again. */
 export interface SyncPlan {
   task: Partial<Pick<Task, 'title' | 'description' | 'status' | 'type' | 'priority'>>;
   issue: Partial<SyncedFields>;
+  /** Absent when the labels stay as they are. */
+  labels?: LabelChange;
   /** Fields that both sides have changed, in which one of them was overwritten. */
-  conflicts: Field[];
+  conflicts: (Field | LabelField)[];
   /** Whether the description was changed and cannot be written to an issue whose text is longer than a task's. */
   bodyTooLong: boolean;
 }
@@ -38,6 +52,8 @@ export interface Pair {
   /** Absent when the two were linked and never compared. */
   base: SyncBase | undefined;
   mode: IssueSyncMode;
+  /** The labels that issues are selected by. */
+  filter?: readonly string[];
 }
 
 /**
@@ -45,7 +61,8 @@ export interface Pair {
  * other; where both have, the issue's value wins unless issues are only written to. A side that the mode does not write is left
  * alone. Neither clock is compared with the other.
  */
-export function planSync({ issue, task, base, mode }: Pair): SyncPlan {
+export function planSync(pair: Pair): SyncPlan {
+  const { issue, task, base, mode } = pair;
   const theirs = fieldsOfIssue(issue);
   const ours = fieldsOfTask(task);
   const plan: SyncPlan = { task: {}, issue: {}, conflicts: [], bodyTooLong: false };
@@ -68,11 +85,43 @@ export function planSync({ issue, task, base, mode }: Pair): SyncPlan {
       Object.assign(plan.issue, { [field]: ours[field] });
     }
   }
-  if (isInbound(mode) && base?.labels !== labelsDigest(issue.labels)) {
-    Object.assign(plan.task, changedOnly(fieldsOfLabels(issue.labels), task));
-  }
+  planLabels(plan, pair);
   return plan;
 }
+
+/** The same for what labels say. A label that a person removes says nothing; no other label of a person is touched. */
+function planLabels(plan: SyncPlan, { issue: { labels }, task, base, mode, filter = [] }: Pair): void {
+  const theirs = fieldsOfLabels(labels);
+  for (const field of labelFields) {
+    const said = theirs[field];
+    if (said === task[field]) {
+      continue;
+    }
+    const issueChanged = base?.fields ? base.fields.issue[field] !== said : base?.labels !== labelsDigest(labels);
+    const taskChanged = base === undefined || (base.fields !== undefined && base.fields.task[field] !== task[field]);
+    const toTask = isInbound(mode) && issueChanged && said !== undefined;
+    const toIssue = !toTask && isOutbound(mode) && taskChanged && needsLabel(field, task, said);
+    const change = toIssue ? labelChange(field, task[field], { labels, filter }) : undefined;
+    if (toTask) {
+      Object.assign(plan.task, { [field]: said });
+    }
+    if (change) {
+      const { fields = [], add = [], remove = [] } = plan.labels ?? {};
+      plan.labels = {
+        fields: [...fields, field],
+        add: [...add, ...change.add],
+        remove: [...remove, ...change.remove],
+      };
+    }
+    if (base?.fields !== undefined && issueChanged && said !== undefined && taskChanged && (toTask || change)) {
+      plan.conflicts.push(field);
+    }
+  }
+}
+
+/** Whether a plan changes the issue. */
+export const writesIssue = ({ issue, labels }: SyncPlan): boolean =>
+  Object.keys(issue).length > 0 || labels !== undefined;
 
 function taskChange(field: Field, { title, body, state }: SyncedFields): SyncPlan['task'] {
   switch (field) {
@@ -84,11 +133,6 @@ function taskChange(field: Field, { title, body, state }: SyncedFields): SyncPla
       return { status: state === 'closed' ? 'done' : 'todo' };
   }
 }
-
-const changedOnly = (wanted: ReturnType<typeof fieldsOfLabels>, task: Task): ReturnType<typeof fieldsOfLabels> => ({
-  ...(wanted.type === undefined || wanted.type === task.type ? {} : { type: wanted.type }),
-  ...(wanted.priority === undefined || wanted.priority === task.priority ? {} : { priority: wanted.priority }),
-});
 
 /**
  * The base after a plan was carried out. A field that is equal on both sides, or that one side was written in, is the new base;
@@ -108,7 +152,27 @@ export function nextBase(
     const of = (field: Field): string => (carried(field) ? digestOf(values[field]) : (base?.[side][field] ?? ''));
     return { title: of('title'), body: of('body'), state: of('state') };
   };
-  return { issue: digests('issue', theirs), task: digests('task', ours), labels: labelsDigest(after.issue.labels) };
+  return {
+    issue: digests('issue', theirs),
+    task: digests('task', ours),
+    labels: labelsDigest(after.issue.labels),
+    fields: nextLabelFields(after, { plan, base }),
+  };
+}
+
+function nextLabelFields(
+  { issue, task }: Pick<Pair, 'issue' | 'task'>,
+  { plan, base }: { plan: SyncPlan; base?: SyncBase | undefined },
+): NonNullable<SyncBase['fields']> {
+  const said = fieldsOfLabels(issue.labels);
+  const next: NonNullable<SyncBase['fields']> = { issue: {}, task: {} };
+  for (const field of labelFields) {
+    const isCarried = said[field] === task[field] || field in plan.task || plan.labels?.fields.includes(field) === true;
+    const before = isCarried ? undefined : base?.fields;
+    Object.assign(next.issue, compact({ [field]: before ? before.issue[field] : said[field] }));
+    Object.assign(next.task, compact({ [field]: before ? before.task[field] : task[field] }));
+  }
+  return next;
 }
 
 const isInTask = (field: Field, { task }: SyncPlan): boolean =>
@@ -117,5 +181,8 @@ const isInTask = (field: Field, { task }: SyncPlan): boolean =>
 /** Whether a task still is as it was when it was compared last: its issue need not be read. */
 export const isTaskUnchanged = (task: Task, base: SyncBase): boolean => {
   const ours = fieldsOfTask(task);
-  return fields.every((field) => base.task[field] === digestOf(ours[field]));
+  return (
+    fields.every((field) => base.task[field] === digestOf(ours[field])) &&
+    labelFields.every((field) => base.fields === undefined || base.fields.task[field] === task[field])
+  );
 };

@@ -1,7 +1,8 @@
 import type { ForgeIssue } from '../../contracts/integrations/forge';
 import { task } from '../../contracts/tasks/task';
 import { aTask } from '../../test/support/factories/task';
-import { fieldsOfIssue, fieldsOfLabels, fitsTask, issueBody, markerIn } from './issue-text';
+import { fieldsOfIssue, fitsTask, issueBody, markerIn } from './issue-text';
+import { fieldsOfLabels } from './labels';
 
 const anIssue = (fields: Partial<ForgeIssue> = {}): ForgeIssue => ({
   number: 7,

@@ -63,20 +63,3 @@ export const fieldsOfTask = ({
 /** The body of an issue that is written from a task; `marker` for an issue that was created for it. */
 export const issueBody = (body: string, of?: IssueMarker): string =>
   of === undefined ? body : `${body}${body === '' ? '' : '\n\n'}<!-- runboard:${of.taskId}:${of.nonce} -->`;
-
-const labelled = /^(type|priority)\s*(?:::?|\/)\s*([a-z0-9][a-z0-9-]{0,49})$/;
-const priorities: readonly string[] = ['low', 'medium', 'high', 'critical'] satisfies Task['priority'][];
-
-/** What labels such as `priority: high`, `type/bug` and `priority::low` set in a task. */
-export function fieldsOfLabels(labels: readonly string[]): Partial<Pick<Task, 'type' | 'priority'>> {
-  const fields: Partial<Pick<Task, 'type' | 'priority'>> = {};
-  for (const label of labels) {
-    const [, name, value = ''] = labelled.exec(label.trim().toLowerCase()) ?? [];
-    if (name === 'type') {
-      fields.type ??= value;
-    } else if (name === 'priority' && priorities.includes(value)) {
-      fields.priority ??= value as Task['priority'];
-    }
-  }
-  return fields;
-}

@@ -29,6 +29,9 @@ export interface IssueChange {
   title?: string;
   body?: string;
   state?: 'open' | 'closed';
+  /** Labels that are added, and those that are removed; the others stay, also one that is added meanwhile. */
+  addLabels?: readonly string[];
+  removeLabels?: readonly string[];
 }
 
 export interface IssueFilter {

@@ -22,6 +22,14 @@ export interface MappingProblem {
   round: string;
 }
 
+/** The comments that both sides have: by their ids at the forge, and those that were sent by their ids here. */
+export interface SyncedComments {
+  carried: string[];
+  sent: string[];
+  /** The one that is being created at the forge; `nonce` is what its marker holds. */
+  sending?: { commentId: string; nonce: string } | undefined;
+}
+
 /** A mapping as it is stored, under the id of its task: a task has one at most. */
 export interface MappingRecord {
   taskId: string;
@@ -43,6 +51,7 @@ export interface MappingRecord {
   taskRevision?: number;
   syncedAt?: string;
   change?: MappingChange;
+  comments?: SyncedComments;
   conflict?: { fields: string[]; at: string };
   problem?: MappingProblem;
   /** Whether there is a problem that is tried again: what an index is asked for. */

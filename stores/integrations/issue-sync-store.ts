@@ -13,6 +13,9 @@ export interface IssueSyncFields {
   pollIntervalMs: number;
   /** Absent in configurations that are older than the setting: they are. */
   pullRequests?: boolean;
+  comments?: boolean;
+  /** When `comments` was set. */
+  commentsSince?: string | null;
   updatedBy: string;
 }
 export type IssueSyncRecord = IssueSyncFields & Recorded;

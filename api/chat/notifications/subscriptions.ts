@@ -14,7 +14,8 @@ export function subscriptionsOf({ id: taskId, agent, assignee, comments = [] }: 
       add(name, 'assigned');
     }
   }
-  for (const { author, text } of comments) {
+  // What was imported is from people elsewhere, who subscribe no one here by a name or a mention.
+  for (const { author, text } of comments.filter(({ source }) => source === undefined)) {
     add(author, 'commented');
     for (const { target } of mentionsIn(text)) {
       add(target, 'mentioned');

@@ -52,7 +52,7 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
     } = withRevision(ctx, type, sync);
     const repository = (await repositories.find(repo))?.forge?.repository ?? null;
     const webhookPath = `/api/github/webhooks/${repo}`;
-    return { pullRequests: true, ...fields, repo, repository, webhookPath, revision };
+    return { ...optional, ...fields, repo, repository, webhookPath, revision };
   };
 
   /** Refuses a second synchronisation of issues of this name, which is all that a task says of its issue. */
@@ -94,10 +94,10 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       body: issueSyncConfigPut,
       response: issueSyncConfig,
       errors: [409, 503],
-      audit: (_request, { repo, enabled, syncMode, labelFilter, pullRequests }) => ({
+      audit: (_request, { repo, enabled, syncMode, labelFilter, pullRequests, comments }) => ({
         action: 'issue-sync.update',
         resource: repo ?? '',
-        details: { enabled, syncMode, labelFilter, pullRequests },
+        details: { enabled, syncMode, labelFilter, pullRequests, comments },
       }),
     },
     async ({ body: { repo: named, expectedRevision: bodyRevision, ...fields }, auth, header }, ctx) => {
@@ -114,7 +114,9 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       );
       const stored = await issueSyncs.configs.change(name, (current) => {
         assertRevision('issue sync', current ?? { id: name, revision: 0 }, { expectedRevision: expected });
-        return { ...fields, updatedBy: auth.actor };
+        // What was written before comments were synchronised is not published.
+        const since = current?.comments === true ? current.commentsSince : now().toISOString();
+        return { ...fields, commentsSince: fields.comments ? (since ?? null) : null, updatedBy: auth.actor };
       });
       await issueSyncLauncher.wake(name);
       return present(ctx, stored);
@@ -205,12 +207,15 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
   );
 }
 
+/** What configurations have that are older than these settings. */
+const optional = { pullRequests: true, comments: false, commentsSince: null };
+
 const unconfigured = {
   enabled: false,
   syncMode: 'inbound',
   labelFilter: null,
   pollIntervalMs: defaultPollIntervalMs,
-  pullRequests: true,
+  ...optional,
 } as const;
 
 const notConfigured = (): Error =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compact } from '../../../platform/json/compact';
 import type { Forge, ForgeSettings, PullRequestChange } from '../forge';
+import { ForgeError } from '../forge-error';
 import { parsed } from '../forge-fetch';
 import { createGithubClient, type GithubClient } from './client';
 import {
@@ -96,6 +97,13 @@ function issuesOf(
   github: GithubClient,
 ): Pick<Forge, 'issues' | 'getIssue' | 'createIssue' | 'updateIssue' | 'commentsOf' | 'addComment'> {
   const issueOf = (data: unknown) => parsed(githubIssue, data).issue;
+  /** One that is not there any more is removed. */
+  const removeLabel = (number: number, name: string) =>
+    github.call(`DELETE ${repository}/issues/{number}/labels/{name}`, { number, name }).catch((error: unknown) => {
+      if (!(error instanceof ForgeError && error.code === 'not-found')) {
+        throw error;
+      }
+    });
   return {
     async *issues({ labels, since }) {
       const order = { state: 'all', sort: 'updated', direction: 'asc' };
@@ -112,8 +120,22 @@ function issuesOf(
       return issueOf(await github.call(`POST ${repository}/issues`, { title, body, labels }));
     },
 
-    async updateIssue(number, change) {
-      return issueOf(await github.call(`PATCH ${repository}/issues/{number}`, { number, ...compact({ ...change }) }));
+    async updateIssue(number, { addLabels = [], removeLabels = [], ...fields }) {
+      const change = compact({ ...fields });
+      if (Object.keys(change).length > 0) {
+        const changed = issueOf(await github.call(`PATCH ${repository}/issues/{number}`, { number, ...change }));
+        if (addLabels.length + removeLabels.length === 0) {
+          return changed;
+        }
+      }
+      // Removed first: with both labels of a field the one that is to go would be read as its value.
+      for (const name of removeLabels) {
+        await removeLabel(number, name);
+      }
+      if (addLabels.length > 0) {
+        await github.call(`POST ${repository}/issues/{number}/labels`, { number, labels: addLabels });
+      }
+      return issueOf(await github.call(`GET ${repository}/issues/{number}`, { number }));
     },
 
     async commentsOf(number, since) {

@@ -139,6 +139,7 @@ export const githubIssue = z
     labels: z.array(label).default([]),
     user,
     updated_at: forgeMoment,
+    comments: z.number().optional(),
     pull_request: z.unknown().optional(),
   })
   .transform((sent) => {
@@ -150,6 +151,7 @@ export const githubIssue = z
       state: sent.state,
       labels: sent.labels,
       author: sent.user,
+      comments: sent.comments,
       updatedAt: sent.updated_at,
     };
     return { issue, isPull: sent.pull_request !== undefined };

@@ -150,9 +150,13 @@ function issuesOf(
       return parsed(gitlabIssue, made);
     },
 
-    async updateIssue(number, { title, body, state }) {
+    async updateIssue(number, { title, body, state, addLabels = [], removeLabels = [] }) {
       const stateEvent = state === undefined ? undefined : stateEvents[state];
-      const changed = await issues.edit(project, number, compact({ title, description: body, stateEvent }));
+      const labels = {
+        addLabels: addLabels.length > 0 ? addLabels.join(',') : undefined,
+        removeLabels: removeLabels.length > 0 ? removeLabels.join(',') : undefined,
+      };
+      const changed = await issues.edit(project, number, compact({ title, description: body, stateEvent, ...labels }));
       return parsed(gitlabIssue, changed);
     },
 

@@ -126,6 +126,7 @@ export const gitlabIssue = z
     state: z.string(),
     labels: z.array(z.string()).default([]),
     author,
+    user_notes_count: z.number().optional(),
     updated_at: forgeMoment,
   })
   .transform((sent): ForgeIssue => ({
@@ -136,6 +137,7 @@ export const gitlabIssue = z
     state: sent.state === 'closed' ? 'closed' : 'open',
     labels: sent.labels,
     author: sent.author,
+    comments: sent.user_notes_count,
     updatedAt: sent.updated_at,
   }));
 

@@ -31,6 +31,8 @@ const configPath = '/api/github/sync/config';
 const configure = (fields: object = {}) =>
   stack.call.ok('PUT', configPath, { enabled: true, repo: 'shop', pollIntervalMs: 3_600_000, ...fields });
 const sync = () => stack.call.ok('POST', '/api/github/sync');
+/** Rounds until one has changed a pair: the worker's list of tasks may be behind a change that was just made. */
+const updated = () => eventually(async () => expect(await sync()).toMatchObject({ updated: 1, errors: 0 }));
 const status = () => stack.call.ok('GET', '/api/github/sync/status');
 const tasks = async () => (await stack.call.ok('GET', '/api/tasks')).tasks as any[]; // eslint-disable-line @typescript-eslint/no-explicit-any
 const mappings = async () => (await stack.call.ok('GET', '/api/github/sync/mappings?limit=500')).mappings as any[]; // eslint-disable-line @typescript-eslint/no-explicit-any
@@ -54,6 +56,8 @@ describe('the configuration of the issue synchronisation', () => {
       labelFilter: null,
       pollIntervalMs: 300_000,
       pullRequests: true,
+      comments: false,
+      commentsSince: null,
       webhookPath: null,
       revision: 0,
     });
@@ -196,7 +200,7 @@ describe('tasks', () => {
     await sync();
     const made = github.state.issues.at(-1);
     await patch(id, { title: 'Two ways', description: 'B', status: 'done' });
-    expect(await sync()).toMatchObject({ updated: 1 });
+    await updated();
     expect(issue(made?.number ?? 0)).toMatchObject({ title: 'Two ways', state: 'closed' });
     expect(issue(made?.number ?? 0)?.body).toMatch(/^B\n\n<!-- runboard:/);
     expect(await sync()).toMatchObject({ updated: 0 });
@@ -212,6 +216,27 @@ describe('tasks', () => {
     expect(await taskOf(number)).toMatchObject({ title: 'Theirs', description: 'Ours' });
     expect(issue(number)).toMatchObject({ title: 'Theirs', body: expect.stringMatching(/^Ours/) });
     expect(await mappingOf(id)).toMatchObject({ conflict: { fields: ['title'] } });
+  });
+
+  it('write their type and priority as labels, and leave those of people', async () => {
+    const { id } = await stack.call.createTask({ title: 'Labelled', priority: 'high', git: { repo: 'shop' } });
+    await sync();
+    const number = github.state.issues.at(-1)?.number ?? 0;
+    const labels = () => issue(number)?.labels.map(({ name }) => name);
+    expect(labels()).toEqual(['board', 'priority: high']);
+    github.editIssue(number, { labels: [...(issue(number)?.labels ?? []), { name: 'help wanted' }] });
+    await patch(id, { priority: 'low', type: 'docs' });
+    github.fail({ on: /^POST .*\/labels$/, answer: 'lost' });
+    await eventually(async () => {
+      await sync();
+      expect(labels()).toEqual(['board', 'help wanted', 'type: docs', 'priority: low']);
+    });
+    expect(await taskOf(number)).toMatchObject({ priority: 'low', type: 'docs' });
+    expect(await sync()).toMatchObject({ updated: 0, errors: 0 });
+    github.editIssue(number, { labels: [{ name: 'board' }, { name: 'priority: critical' }] });
+    await sync();
+    expect(await taskOf(number)).toMatchObject({ priority: 'critical', type: 'docs' });
+    expect(labels()).toEqual(['board', 'priority: critical']);
   });
 
   it('create one issue though the answer to its creation is lost', async () => {

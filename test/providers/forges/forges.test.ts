@@ -64,6 +64,14 @@ describe.each(['github', 'gitlab'] as const)('the forge %s', (kind) => {
     expect(await forge.updatePullRequest(made.number, { state: 'open' })).toMatchObject({ state: 'open' });
   });
 
+  it('adds and removes labels of an issue, and leaves the others', async () => {
+    const { number } = await forge.createIssue({ title: 'Labels', body: '', labels: ['a b', 'type/x'] });
+    const change = { removeLabels: ['type/x', 'gone'], addLabels: ['type: y'] };
+    expect((await forge.updateIssue(number, change)).labels).toEqual(['a b', 'type: y']);
+    const renamed = await forge.updateIssue(number, { title: 'Renamed', removeLabels: ['a b'] });
+    expect(renamed).toMatchObject({ title: 'Renamed', labels: ['type: y'] });
+  });
+
   it('refuses a second pull request of a branch', async () => {
     await expect(forge.createPullRequest(request)).rejects.toMatchObject({
       code: 'invalid',

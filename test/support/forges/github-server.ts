@@ -12,6 +12,7 @@ interface Issue {
   user: { login: string } | null;
   updated_at: string;
   html_url: string;
+  comments: number;
   pull_request?: object;
 }
 
@@ -97,6 +98,7 @@ export async function startGithubServer(
       updated_at: tick(),
       html_url: `https://github.example/acme/shop/issues/${number}`,
       labels: labels.map((name) => ({ name })),
+      comments: 0,
       ...fields,
     });
     return number;
@@ -109,7 +111,7 @@ export async function startGithubServer(
     const at = tick();
     const made = { id: (ids += 1), user: { login }, body, created_at: at, updated_at: at };
     state.comments.set(number, [...(state.comments.get(number) ?? []), made]);
-    editIssue(number, {});
+    editIssue(number, { comments: state.comments.get(number)?.length ?? 0 });
     return made;
   };
 
@@ -132,7 +134,7 @@ export async function startGithubServer(
       return notFound;
     }
     const rest = path.slice(repository.length);
-    const [, kind, number, part] = rest.split('/');
+    const [, kind, number, part, name = ''] = rest.split('/');
     switch (`${method} ${kind ?? ''}${number === undefined ? '' : '/:number'}${part === undefined ? '' : `/${part}`}`) {
       case 'GET ':
         return { status: 200, body: { full_name: 'acme/shop', permissions: { push: true, pull: true } } };
@@ -160,6 +162,9 @@ export async function startGithubServer(
       case 'GET issues/:number':
       case 'PATCH issues/:number':
         return changed(state.issues, number, method === 'PATCH' ? request.body : undefined);
+      case 'POST issues/:number/labels':
+      case 'DELETE issues/:number/labels':
+        return changeLabels(Number(number), request, name);
       case 'GET issues/:number/comments': {
         const since = request.query.get('since') ?? '';
         return paged((state.comments.get(Number(number)) ?? []).filter(({ updated_at: at }) => isSince(at, since)));
@@ -247,6 +252,18 @@ export async function startGithubServer(
       user: { login: 'runboard-bot' },
     });
     return { status: 201, body: state.issues.find((issue) => issue.number === number) };
+  }
+
+  function changeLabels(number: number, { method, body }: ForgeRequest, name: string): ForgeResponse {
+    const issue = state.issues.find((one) => one.number === number);
+    const removed = decodeURIComponent(name);
+    if (!issue || (method === 'DELETE' && issue.labels.every((label) => label.name !== removed))) {
+      return notFound;
+    }
+    const added = method === 'POST' ? (body.labels as string[]) : [];
+    const labels = issue.labels.filter((label) => label.name !== removed && !added.includes(label.name));
+    editIssue(number, { labels: [...labels, ...added.map((label) => ({ name: label }))] });
+    return { status: 200, body: issue.labels };
   }
 
   function changed(items: (Issue | Pull)[], number: string | undefined, change: object | undefined): ForgeResponse {

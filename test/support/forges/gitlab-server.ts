@@ -48,6 +48,7 @@ export async function startGitlabServer(
       state: 'opened',
       labels: [],
       author: { username: 'mona' },
+      user_notes_count: 0,
       updated_at: at,
       ...fields,
     });
@@ -96,7 +97,7 @@ export async function startGitlabServer(
         return { status: 201, body: state.issues.find((one) => one.iid === made) };
       }
       case 'PUT issues/:iid':
-        return changed(state.issues, iid, body);
+        return changed(state.issues, iid, withLabels(iid, body));
       case 'GET issues/:iid/notes':
         return paged(state.notes.get(Number(iid)) ?? []);
       case 'POST issues/:iid/notes': {
@@ -109,6 +110,7 @@ export async function startGitlabServer(
           ...body,
         };
         state.notes.set(Number(iid), [...notes, note]);
+        changed(state.issues, iid, { user_notes_count: notes.length + 1 });
         return { status: 201, body: note };
       }
       default:
@@ -144,6 +146,16 @@ export async function startGitlabServer(
     };
     state.mergeRequests.push(made);
     return { status: 201, body: made };
+  }
+
+  /** The labels of an issue after those that are added and removed. */
+  function withLabels(
+    iid: string | undefined,
+    { add_labels: add, remove_labels: remove, ...body }: Record<string, unknown>,
+  ) {
+    const [added, removed] = [add, remove].map((names) => (typeof names === 'string' ? names.split(',') : []));
+    const labels = (state.issues.find((one) => one.iid === Number(iid))?.labels ?? []) as string[];
+    return { ...body, labels: [...new Set([...labels.filter((one) => !removed?.includes(one)), ...(added ?? [])])] };
   }
 
   function changed(
