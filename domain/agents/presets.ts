@@ -1,3 +1,4 @@
+import type { AgentConfig } from '../../contracts/settings/agent-config';
 import type { AgentPreset, PresetId } from '../../contracts/settings/agent-preset';
 
 type Authentication = AgentPreset['authentication'][number];
@@ -153,6 +154,22 @@ const introduced: Readonly<Record<string, PresetId>> = {
   opencode: 'opencode',
   goose: 'goose',
 };
+
+/** The preset whose program or package a configured agent starts. */
+export const presetStartedBy = ({ command, args }: Pick<AgentConfig, 'command' | 'args'>): AgentPreset | undefined =>
+  agentPresets.find(
+    (preset) =>
+      preset.command !== null &&
+      (command?.split('/').at(-1) === preset.command ||
+        preset.packages.some(({ name }) => args.some((arg) => arg === name || arg.startsWith(`${name}@`)))),
+  );
+
+/**
+ * Whether the agent may not be offered to read files through us. Gemini CLI takes the response that a file does not exist for a
+ * failure, whichever error it is, and so would write no new file.
+ */
+export const readsByItself = (agent: Pick<AgentConfig, 'command' | 'args'>): boolean =>
+  presetStartedBy(agent)?.id === 'gemini';
 
 export const findPreset = (id: PresetId): AgentPreset | undefined => agentPresets.find((preset) => preset.id === id);
 

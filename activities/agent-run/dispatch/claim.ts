@@ -1,6 +1,7 @@
 import type { CompletionStatus, HarnessEvidence } from '../../../contracts/runs/completion';
 import { redactClaim, type TerminalClaim } from '../../../domain/completion';
 import { compact } from '../../../platform/json/compact';
+import { withLastWords } from '../../../providers/agents/local/last-output';
 import type { AgentOutcome } from '../../../providers/agents/provider';
 
 /** The terminal claim of an agent process: what it reported, or what its exit shows without a report. */
@@ -49,5 +50,5 @@ function failure({ ended, judgedBy, exitCode, signal, lastWords }: AgentOutcome)
   }
   const how =
     signal === null ? `The agent exited with code ${exitCode ?? 'unknown'}.` : `The agent was killed by ${signal}.`;
-  return lastWords === '' ? how : `${how} Its last words: ${lastWords}`;
+  return withLastWords(how, lastWords);
 }

@@ -11,6 +11,7 @@ import type { Line } from '../local/line-splitter';
 import type { SpawnedAgent } from '../local/spawn-agent';
 import { frameLimits } from '../message-limits';
 import type { ClientTools } from './client/client-tools';
+import { AgentEndedError } from './failure';
 
 /** Longest message of an agent, in bytes: a tool call may carry a whole file. */
 export const longestFrame = 4_194_304;
@@ -204,12 +205,12 @@ function outline(content: Buffer): { method?: string; id?: unknown } {
   }
 }
 
-/** Resolves when the line has left for the agent's pipe. @throws Error when it has closed its input */
+/** Resolves when the line has left for the agent's pipe. @throws AgentEndedError when it has closed its input */
 const written = (agent: SpawnedAgent, json: string): Promise<void> =>
   new Promise((resolve, reject) => {
     agent.stdin.write(`${json}\n`, (error) => {
       if (error) {
-        reject(error);
+        reject(new AgentEndedError('The agent reads no more: it ended, or closed its input.', { cause: error }));
       } else {
         resolve();
       }

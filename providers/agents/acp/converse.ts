@@ -1,8 +1,10 @@
+import { RequestError } from '@agentclientprotocol/sdk/unstable';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { within } from '../../../platform/operations/within';
 import { printable } from '../../../platform/text/printable';
 import type { AgentHost } from '../local/agent-environment';
+import { withLastWords } from '../local/last-output';
 import type { OutputRecorder } from '../local/output-recorder';
 import { pump } from '../local/pump';
 import type { Channel, Conversation } from '../local/run-local';
@@ -10,7 +12,7 @@ import type { AgentDispatch, AgentOutcome } from '../provider';
 import { clientTools, offerTo } from './client/offer';
 import { decide, toolUseOf } from './client/tool-gate';
 import { type AcpConnection, connectAcp, longestFrame } from './connection';
-import { AcpFailure } from './failure';
+import { AcpFailure, AgentEndedError, agentMessage } from './failure';
 import {
   excessOf,
   type PermissionDecider,
@@ -130,7 +132,7 @@ export function converse(
   });
   terminator.gracefulShutdown = () => session.shutDown(Math.min(2_000, dispatch.stopGraceMs));
 
-  async function hold(): Promise<Pick<AgentOutcome, 'result' | 'silent' | 'error'>> {
+  async function hold(): Promise<Pick<AgentOutcome, 'result' | 'silent' | 'error'> & { endedEarly?: true }> {
     try {
       const end = await session.hold();
       const lastMessage = recorder.redacted(updates.lastMessage);
@@ -138,7 +140,7 @@ export function converse(
       return { result, ...(lastMessage.trim() === '' ? { silent: true as const } : {}) };
     } catch (error) {
       await record(updates.finish());
-      const problem = recorder.redacted(errorMessage(error)).slice(0, 2_000);
+      const problem = recorder.redacted(messageOf(error)).slice(0, 2_000);
       const blockers = error instanceof AcpFailure ? { blockers: [blockerOf(error, recorder)] } : {};
       return {
         result: {
@@ -148,6 +150,7 @@ export function converse(
           ...continuationOf(session),
         },
         error: problem,
+        ...(error instanceof AgentEndedError ? { endedEarly: true } : {}),
       };
     } finally {
       clearTimeout(telling);
@@ -163,20 +166,30 @@ export function converse(
     async hold(writersGone) {
       const listening = Promise.all([
         pump(agent.stdout, (line) => connection.receive(line), { ended: writersGone, longest: longestFrame }).finally(
-          () => connection.end(new Error('The agent ended before its session did.')),
+          () => connection.end(new AgentEndedError('The agent ended before its session did.')),
         ),
         pump(agent.stderr, (line) => recorder.stderr(line), { ended: writersGone }),
       ]);
       // A failure to record ends the session as well, and is what is thrown.
       listening.catch(() => undefined);
-      const held = await hold();
+      const { endedEarly = false, ...held } = await hold();
       const [stdout, stderr] = await listening;
       await recorder.streamEnded('stdout', stdout);
       await recorder.streamEnded('stderr', stderr);
-      return { judgedBy: 'session', ...held };
+      const { error = '' } = held;
+      return {
+        judgedBy: 'session',
+        ...held,
+        // All that it wrote has been read by now.
+        ...(endedEarly ? { error: withLastWords(error, recorder.lastWords) } : {}),
+      };
     },
   };
 }
+
+/** Why the session failed: in the agent's words where it responded with an error. */
+const messageOf = (error: unknown): string =>
+  error instanceof RequestError ? agentMessage(error) : errorMessage(error);
 
 /** The cause for programs and people, and what helps; another try meets it again. */
 const blockerOf = ({ code, reason, remedy }: AcpFailure, recorder: Pick<OutputRecorder, 'redacted'>) => ({

@@ -2,6 +2,8 @@ import { type InitializeResponse, RequestError } from '@agentclientprotocol/sdk/
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { type AuthMethodOffer, loginRemedy } from '../../../domain/agents/login-remedy';
 import { errorMessage } from '../../../platform/errors/app-error';
+import { parseBoundedJson } from '../../../platform/json/bounded';
+import { frameLimits } from '../message-limits';
 
 /** What went wrong between us and an agent of the protocol, for programs. */
 export type AcpFailureCode =
@@ -28,17 +30,39 @@ export class AcpFailure extends Error {
   }
 }
 
+/** The agent is gone, or reads no more, while something is expected of it: what it wrote last says why. */
+export class AgentEndedError extends Error {
+  override readonly name = 'AgentEndedError';
+}
+
 /** JSON-RPC error of the protocol: the agent wants to be authenticated. */
 const authRequired = -32_000;
 
-const bare = /^authentication required$/i;
+/** What the cause says anyway. */
+const opening = /^authentication required[.:]?\s*/i;
 
-/** What an agent said of an error, without a full stop: its message with the details that the protocol's library puts beside it. */
+/**
+ * What an agent said of an error, without a full stop: its message with the details that the protocol's library puts beside it,
+ * or the message within the JSON that it passes on from the API of its model.
+ */
 export function agentMessage(error: unknown): string {
-  const message = errorMessage(error);
+  const message = messageWithin(errorMessage(error));
   const { details } = error instanceof RequestError && isRecord(error.data) ? error.data : {};
   const said = typeof details === 'string' && details !== '' ? `${message}: ${details}` : message;
   return said.slice(0, 1_000).replace(/\.$/, '');
+}
+
+/** The message of an error document `{"error": {"message": …}}`; any other text as it is. */
+function messageWithin(text: string): string {
+  if (!text.startsWith('{')) {
+    return text;
+  }
+  try {
+    const { error } = parseBoundedJson(text, frameLimits) as { error?: unknown };
+    return isRecord(error) && typeof error.message === 'string' && error.message !== '' ? error.message : text;
+  } catch {
+    return text;
+  }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -52,8 +76,8 @@ export function refusedLogin(
   if (!(error instanceof RequestError) || error.code !== authRequired) {
     return error;
   }
-  const said = agentMessage(error);
-  const cause = bare.test(said) ? 'Authentication required' : `Authentication required (${said})`;
+  const said = agentMessage(error).replace(opening, '');
+  const cause = said === '' ? 'Authentication required' : `Authentication required (${said})`;
   return new AcpFailure('authentication-required', cause, loginRemedy(agent, loginOf(introduction)));
 }
 

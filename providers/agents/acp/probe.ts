@@ -7,19 +7,24 @@ import { createRedactor } from '../../../platform/log/redact';
 import { findCommand } from '../../../platform/processes/find-command';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
+import { within } from '../../../platform/operations/within';
 import { withScratchDirectory } from '../../../platform/processes/scratch';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
+import { LastWords, withLastWords } from '../local/last-output';
 import { pump } from '../local/pump';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
 import type { ProviderProbe } from '../provider';
 import { canContainFiles } from './client/contained-files';
 import { offerTo } from './client/offer';
 import { type AcpConnection, connectAcp, longestFrame } from './connection';
+import { AgentEndedError } from './failure';
 import { handshake, handshakeMsOf } from './handshake';
 
 /** A short grace: nothing depends on how the agent ends. */
 const graceMs = 500;
+/** How long an agent that reads no more may go on writing why, in milliseconds. */
+const lastWordsMs = 1_000;
 
 /** Starts the agent, shakes hands and ends it: the manifest states the capabilities it reports. */
 export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe> {
@@ -61,16 +66,21 @@ export async function startForProbe<T>(
     }
     const env = { ...variables, [probeVariable]: randomUUID() };
     const spawned = await spawnAgent({ path, args: agent.args, cwd, env, marker: probeVariable, user });
+    const { connection, lastWords } = connect(spawned);
     try {
-      return await use(connect(spawned), cwd);
+      return await use(connection, cwd);
+    } catch (error) {
+      throw error instanceof AgentEndedError
+        ? new AgentEndedError(withLastWords(error.message, await lastWords()), { cause: error })
+        : error;
     } finally {
       await endAll(spawned);
     }
   });
 }
 
-/** A connection to the agent that grants it nothing. */
-function connect(spawned: SpawnedAgent): AcpConnection {
+/** A connection to the agent that grants it nothing; `lastWords` waits for the end of what it writes to standard error. */
+function connect(spawned: SpawnedAgent): { connection: AcpConnection; lastWords: () => Promise<string> } {
   const ended = new AbortController();
   const ignore = () => undefined;
   const connection = connectAcp(spawned, {
@@ -85,12 +95,19 @@ function connect(spawned: SpawnedAgent): AcpConnection {
     ended: ended.signal,
     longest: longestFrame,
   });
-  const ignoring = pump(spawned.stderr, ignore, { ended: ended.signal });
-  for (const pumping of [listening, ignoring]) {
+  const words = new LastWords();
+  const hearing = pump(spawned.stderr, ({ content }) => void words.add(content.toString('utf8')), {
+    ended: ended.signal,
+  });
+  for (const pumping of [listening, hearing]) {
     pumping.catch(ignore);
   }
-  void listening.finally(() => connection.end(new Error('The agent ended before it was asked to.')));
-  return connection;
+  void listening.finally(() => connection.end(new AgentEndedError('The agent ended before it was asked to.')));
+  const lastWords = async (): Promise<string> => {
+    await within(lastWordsMs, 'It still writes.', hearing).catch(ignore);
+    return words.text;
+  };
+  return { connection, lastWords };
 }
 
 async function endAll(spawned: SpawnedAgent): Promise<void> {

@@ -22,3 +22,7 @@ export class LastWords {
     return this.lines.join('\n').slice(-limits.characters);
   }
 }
+
+/** How an agent ended, with its last words where it had some; `causeOf` finds the line of them that says most. */
+export const withLastWords = (how: string, lastWords: string): string =>
+  lastWords === '' ? how : `${how} Its last words: ${lastWords}`;

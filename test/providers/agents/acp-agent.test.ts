@@ -289,6 +289,20 @@ describe('an agent that misuses the protocol', () => {
     expect(outcome).toMatchObject({ result: { status: 'failed' }, error: expect.stringContaining('ended before') });
   });
 
+  it('has failed with its last words when it ends before its turn does and says why', async () => {
+    const { outcome } = await run('dies-with-reason');
+    expect(outcome.error).toMatch(/^The agent .* Its last words: Error: The license has expired\./);
+  });
+
+  it('has failed in the words of the API of its model', async () => {
+    expect((await run('model-error')).outcome.error).toBe('API key not valid');
+  });
+
+  it('can tell a file that does not exist', async () => {
+    const { outcome } = await run('missing');
+    expect(outcome.result?.summary).toBe('-32002 nothing.txt does not exist.');
+  });
+
   it('has failed when it answers with an error, whose secrets are hidden', async () => {
     const { outcome } = await run('error');
     expect(outcome).toMatchObject({ result: { status: 'failed' }, error: expect.stringContaining('Log in first') });

@@ -72,6 +72,15 @@ describe('a check of an agent of the protocol', () => {
     expect(steps.session).toBe('skipped');
   });
 
+  it('shows the last words of a program that ends, without secrets', async () => {
+    const script = `console.error('Error: the install script was not run with ' + process.env.SOME_KEY); process.exit(1)`;
+    const { failure } = await checked(replayed('', { args: ['-e', script], environmentKeys: ['SOME_KEY'] }));
+    expect(failure).toMatchObject({
+      step: 'handshake',
+      message: expect.stringMatching(/Its last words: Error: the install script was not run with \[REDACTED\]/),
+    });
+  });
+
   it('shows no secret that the agent repeats', async () => {
     const script = `process.stdin.once('data', (line) => { const { id } = JSON.parse(line);
       console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: process.env.SOME_KEY } })); })`;

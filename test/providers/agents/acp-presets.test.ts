@@ -99,6 +99,10 @@ describe('a conversation with an agent of today, replayed', () => {
     ['gemini-refused', 'Authentication required (Gemini API key is missing or not configured): run `gemini`'],
     ['codex-refused', 'Authentication required: run `codex login` on the host'],
     ['claude-refused', 'Authentication required: run `claude` on the host'],
+    [
+      'opencode-refused',
+      'Authentication required (provider authentication required): run `opencode auth login` on the host',
+    ],
     ['goose-refused', 'Authentication required: run `goose configure` on the host'],
   ])('%s fails with its cause and what helps', async (name, error) => {
     const { outcome } = await run(replayed(name));
@@ -155,6 +159,17 @@ describe('a conversation with an agent of today, replayed', () => {
     await writeFile(path, `${messages.map((message) => JSON.stringify(message)).join('\n')}\n`);
     return path;
   }
+
+  it.each([
+    ['Gemini CLI reads files by itself', ['@google/gemini-cli@0.61.0', '--acp'], false],
+    ['another agent may read files through us', ['@agentclientprotocol/codex-acp@2.6.0'], true],
+  ])('%s', async (_case, args, readTextFile) => {
+    const agent = replayed(await plain());
+    await run({ ...agent, args: [...agent.args, ...args] });
+    expect(await sent('initialize')).toMatchObject([
+      { clientCapabilities: { fs: { readTextFile, writeTextFile: true } } },
+    ]);
+  });
 
   it('the model of an agent that offers none is a label, unless the launch names it', async () => {
     const agent = replayed(await plain(), { model: 'label' });

@@ -51,6 +51,20 @@ const prompted = {
   'deep-answer': (id) =>
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}\n`),
   dies: () => process.exit(0),
+  'dies-with-reason'() {
+    process.stderr.write('Error: The license has expired.\n    at main (agent.js:1:1)\n', () => process.exit(1));
+  },
+  // What the API of a model responded, passed on as it is.
+  'model-error': (id) =>
+    say({ id, error: { code: 400, message: '{"error":{"code":400,"message":"API key not valid.","status":"X"}}' } }),
+  // How a file that does not exist differs from one that may not be read.
+  missing(id) {
+    say({ id: 'm', method: 'fs/read_text_file', params: { sessionId: 's', path: `${process.cwd()}/nothing.txt` } });
+    answers.on('m', (error) => {
+      update(chunk(`${error?.code} ${error?.message}`));
+      say({ id, result: { stopReason: 'end_turn' } });
+    });
+  },
   error: (id) => say({ id, error: { code: -32000, message: 'Log in first with key sk-abcdefghijklmnopqrstuvwxyz' } }),
   huge(id) {
     process.stdout.write(`{"jsonrpc":"2.0","method":"session/update","params":"${'x'.repeat(6_000_000)}"}\n`);

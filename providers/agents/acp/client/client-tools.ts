@@ -28,6 +28,8 @@ export interface ClientToolsOptions {
 
 /** What an agent may not do by the rules of its run. */
 const refusedCode = -32_003;
+/** The protocol's error for a resource that does not exist: some agents write a new file only then. */
+const notFoundCode = -32_002;
 
 /**
  * The files and commands that we offer an agent: each use passes through the rules of its run as they are at that moment,
@@ -138,7 +140,9 @@ export class ClientTools {
         throw error;
       }
       await this.record('tool.completed', { name, status: 'failed', reason: error.message, title });
-      throw RequestError.invalidParams(undefined, error.message);
+      throw error instanceof ContainedFileError && error.isAbsent
+        ? new RequestError(notFoundCode, error.message)
+        : RequestError.invalidParams(undefined, error.message);
     }
   }
 

@@ -12,6 +12,14 @@ export const longestFile = 3_145_728;
 /** What an agent asked for cannot be had; the message is a sentence for it. */
 export class ContainedFileError extends Error {
   override readonly name = 'ContainedFileError';
+
+  constructor(
+    message: string,
+    /** Whether there is nothing at that path. */
+    readonly isAbsent = false,
+  ) {
+    super(message);
+  }
 }
 
 /** Only Linux can open a file relative to a directory handle. */
@@ -126,7 +134,11 @@ export class ContainedFiles {
       }
       return await work(nameIn(directory, last));
     } catch (error) {
-      throw error instanceof ContainedFileError ? error : new ContainedFileError(`${path} ${problemOf(error)}`);
+      if (error instanceof ContainedFileError) {
+        throw error;
+      }
+      const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      throw new ContainedFileError(`${path} ${problemOf(error)}`, isAbsent);
     } finally {
       await directory.close();
     }

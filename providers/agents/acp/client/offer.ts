@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientCapabilities } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../../contracts/settings/agent-config';
+import { readsByItself } from '../../../../domain/agents/presets';
 import { agentEnvironment, type AgentHost } from '../../local/agent-environment';
 import { attemptVariable } from '../../local/end-attempt';
 import type { AgentDispatch } from '../../provider';
@@ -11,11 +12,12 @@ import { Terminals } from './terminals';
 
 /**
  * What we offer an agent: files of its worktree and commands in it. An agent whose command confines it (`hostEnforced`) gets
- * no terminals: ours would be outside of what confines it.
+ * no terminals: ours would be outside of what confines it. One that cannot cope with an offer does without it.
  */
-export function offerTo({ hostEnforced = [] }: Pick<AgentConfig, 'hostEnforced'>): ClientCapabilities {
+export function offerTo(agent: Pick<AgentConfig, 'hostEnforced' | 'command' | 'args'>): ClientCapabilities {
+  const { hostEnforced = [] } = agent;
   return {
-    fs: { readTextFile: canContainFiles, writeTextFile: canContainFiles },
+    fs: { readTextFile: canContainFiles && !readsByItself(agent), writeTextFile: canContainFiles },
     terminal: canContainFiles && hostEnforced.length === 0,
   };
 }
