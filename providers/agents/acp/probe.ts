@@ -4,14 +4,15 @@ import type { InitializeResponse } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
+import { within } from '../../../platform/operations/within';
 import { findCommand } from '../../../platform/processes/find-command';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
-import { within } from '../../../platform/operations/within';
 import { withScratchDirectory } from '../../../platform/processes/scratch';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import { LastWords, withLastWords } from '../local/last-output';
+import type { Line } from '../local/line-splitter';
 import { pump } from '../local/pump';
 import { spawnAgent, type SpawnedAgent } from '../local/spawn-agent';
 import type { ProviderProbe } from '../provider';
@@ -96,9 +97,10 @@ function connect(spawned: SpawnedAgent): { connection: AcpConnection; lastWords:
     longest: longestFrame,
   });
   const words = new LastWords();
-  const hearing = pump(spawned.stderr, ({ content }) => void words.add(content.toString('utf8')), {
-    ended: ended.signal,
-  });
+  const hear = ({ content }: Line): undefined => {
+    words.add(content.toString('utf8'));
+  };
+  const hearing = pump(spawned.stderr, hear, { ended: ended.signal });
   for (const pumping of [listening, hearing]) {
     pumping.catch(ignore);
   }
