@@ -102,6 +102,7 @@ export const agentPresets: readonly AgentPreset[] = [
     requirements: [
       npxDownloads,
       'Its package puts the program of the platform in place with an install script; where npm runs none, use `bin/opencode` of opencode-linux-x64 (or of your platform) as command.',
+      'It speaks to a server of its own on 127.0.0.1: behind a proxy, set NO_PROXY to 127.0.0.1,localhost for the worker and name it in environmentKeys, or no session opens.',
     ],
     tested: 'package',
   },

@@ -1,9 +1,12 @@
+import { existsSync, rmdirSync } from 'node:fs';
 import { responsesApi } from './model-api/responses';
 import { modelKey } from './model-api/server';
 import { type AgentHost, expectCommittedEdit, startAgentHost, testedPackage } from './support/agent-host';
 
 describe('Codex, the package', () => {
   let host: AgentHost;
+  const directory = `/tmp/codex-daemon-${process.getuid?.()}`;
+  const hadDirectory = existsSync(directory);
   beforeAll(async () => {
     host = await startAgentHost(responsesApi, (url) => ({
       CODEX_CONFIG: JSON.stringify({ openai_base_url: `${url}/v1` }),
@@ -13,7 +16,13 @@ describe('Codex, the package', () => {
     // Its usual mode asks a model for each approval; and its own sandbox is not on every machine.
     await host.addAgent({ preset: 'codex', type: 'codex', authentication: 'key', mode: 'agent-full-access' });
   });
-  afterAll(() => host.close());
+  afterAll(async () => {
+    await host.close();
+    // Codex makes it empty, whatever the directory for temporary files is.
+    if (!hadDirectory && existsSync(directory)) {
+      rmdirSync(directory);
+    }
+  });
 
   // Before any other: the key that it is once given stays in its directory.
   it('without a login is refused with what to do, by its check and its run', async () => {

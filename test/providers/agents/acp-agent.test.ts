@@ -298,7 +298,7 @@ describe('an agent that misuses the protocol', () => {
     expect((await run('model-error')).outcome.error).toBe('API key not valid');
   });
 
-  it('can tell a file that does not exist', async () => {
+  it('is answered that a file does not exist with an error of its own', async () => {
     const { outcome } = await run('missing');
     expect(outcome.result?.summary).toBe('-32002 nothing.txt does not exist.');
   });
