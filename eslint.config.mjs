@@ -38,6 +38,13 @@ const avoidedNames = [
   'lookAtRules',
   'takeUpLocal',
   'sayEveryMs',
+  'appendAndTell',
+  'asHeard',
+  'heard',
+  'hears',
+  'isTold',
+  'lastHeardFirst',
+  'sleeper',
 ];
 
 export default tseslint.config(

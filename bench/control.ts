@@ -18,7 +18,7 @@ import { type BoardClient, unwrap } from '../client';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
 import type { FloorActivities } from './floor/activities';
-import { floorConversation, launched, over, told } from './floor/workflow';
+import { floorConversation, launched, over, reported } from './floor/workflow';
 import { percentile } from './latency';
 import {
   addRepository,
@@ -130,7 +130,7 @@ async function steer(board: BoardClient, client: Client, taskId: string) {
   const run = await startRun(board, taskId);
   const floor = await client.workflow.start(floorConversation, { workflowId: 'conversation', taskQueue: 'floor' });
   const samples = await compare(
-    () => floor.executeUpdate(told),
+    () => floor.executeUpdate(reported),
     async (n) => {
       const body = { attemptId: run.attemptId, message: `step ${n}` };
       const params = { path: { taskId } };

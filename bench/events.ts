@@ -26,17 +26,17 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 const paced = { events: 1_000, everyMs: 10 };
 const flood = { events: 20_000, runs: [1, 4] };
 
-interface Heard {
+interface Received {
   /** From the agent's write to the watcher, in milliseconds. */
   latencies: number[];
   lastAt: number;
 }
 
 /** Follows a task to the end of its run and returns the progress it received. */
-async function hear(apiUrl: string, taskId: string): Promise<Heard> {
+async function hear(apiUrl: string, taskId: string): Promise<Received> {
   const socket = new WebSocket(`${apiUrl.replace('http', 'ws')}/ws`);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  const heard: Heard = { latencies: [], lastAt: 0 };
+  const received: Received = { latencies: [], lastAt: 0 };
   let sequence = 0;
   await new Promise<void>((resolve, reject) => {
     socket.on('message', (data: Buffer) => {
@@ -58,24 +58,24 @@ async function hear(apiUrl: string, taskId: string): Promise<Heard> {
       if (message.data.payload?.at === undefined) {
         return;
       }
-      heard.lastAt = now();
-      heard.latencies.push(heard.lastAt - message.data.payload.at);
+      received.lastAt = now();
+      received.latencies.push(received.lastAt - message.data.payload.at);
     });
     socket.once('close', (code) => reject(new Error(`the watcher was dropped: ${code}`)));
     socket.send(JSON.stringify({ type: 'subscribe', taskId }));
   }).finally(() => socket.terminate());
-  return heard;
+  return received;
 }
 
 interface WatchedRun extends Run {
-  heard: Promise<Heard>;
+  received: Promise<Received>;
 }
 
 /** Starts a run and watches it from its beginning. */
 async function start(service: RunningService, agent: string): Promise<WatchedRun> {
   const board = boardOf(service);
   const taskId = await createTask(board, { title: agent, git: { repo: 'sample' } });
-  return { ...(await startRun(board, taskId, { agent })), heard: hear(service.apiUrl, taskId) };
+  return { ...(await startRun(board, taskId, { agent })), received: hear(service.apiUrl, taskId) };
 }
 
 /** When the worker took the first and the last line of a run that has ended, in milliseconds. */
@@ -91,7 +91,7 @@ async function taken(service: RunningService, { taskId, attemptId }: Run): Promi
 }
 
 async function measureLatency(service: RunningService): Promise<object> {
-  const { latencies } = await (await start(service, 'paced')).heard;
+  const { latencies } = await (await start(service, 'paced')).received;
   // The first ones come while the run still starts.
   const settled = latencies.slice(50);
   return {
@@ -104,16 +104,16 @@ async function measureLatency(service: RunningService): Promise<object> {
 
 async function measureFlood(service: RunningService, runs: number): Promise<object> {
   const started = await Promise.all(Array.from({ length: runs }, () => start(service, 'flood')));
-  const heard = await Promise.all(started.map((run) => run.heard));
+  const received = await Promise.all(started.map((run) => run.received));
   const times = await Promise.all(started.map((run) => taken(service, run)));
   const first = Math.min(...times.map((time) => time.first));
-  const events = heard.reduce((sum, { latencies }) => sum + latencies.length, 0);
+  const events = received.reduce((sum, { latencies }) => sum + latencies.length, 0);
   const rate = (until: number): number => Math.round((events / (until - first)) * 1000);
   return {
     'runs at once': runs,
     events,
     'stored/s': rate(Math.max(...times.map((time) => time.last))),
-    'heard/s': rate(Math.max(...heard.map(({ lastAt }) => lastAt))),
+    'heard/s': rate(Math.max(...received.map(({ lastAt }) => lastAt))),
   };
 }
 

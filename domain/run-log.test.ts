@@ -53,12 +53,12 @@ describe('run log', () => {
 
   test('what an agent prints does nothing to a terminal that shows the log', () => {
     const evil = '\u001b]0;owned\u0007\u001b[2J\u009b1A\u202Eevil\u001b[0m';
-    const told = [
+    const reported = [
       runLogChunk(event('stream.stdout', { text: `${evil}\nsecond ${evil}` })),
       runLogChunk(event('progress', { message: evil })),
       runLogChunk(event('usage.updated', { [evil]: evil })),
     ].join('');
-    expect(told).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
-    expect(told).toContain('second evil');
+    expect(reported).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    expect(reported).toContain('second evil');
   });
 });

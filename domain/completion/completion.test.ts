@@ -195,9 +195,9 @@ test('nothing but success is downgraded', () => {
 
 test('the same claim has the same identity, whatever the harness saw', () => {
   const { claims, status, summary, terminalSource } = claim();
-  const told = { terminalSource, status, summary, claims };
-  expect(claimDigest({ ...told })).toBe(claimDigest({ claims, summary, status, terminalSource }));
-  expect(claimDigest({ ...told, summary: 'other' })).not.toBe(claimDigest(told));
+  const reported = { terminalSource, status, summary, claims };
+  expect(claimDigest({ ...reported })).toBe(claimDigest({ claims, summary, status, terminalSource }));
+  expect(claimDigest({ ...reported, summary: 'other' })).not.toBe(claimDigest(reported));
 });
 
 test('what a run leaves its task in', () => {

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../contracts/runs/event';
 
-type Told = Pick<RunEvent, 'kind' | 'payload'>;
+type Reported = Pick<RunEvent, 'kind' | 'payload'>;
 
 const failed = new Set(['failed', 'failure', 'error', 'rejected', 'conflict', 'denied', 'cancelled']);
 const editing = /edit|write|patch|replace|delete|create[-_ ]?file|update[-_ ]?file|apply[-_ ]?diff/i;
@@ -9,7 +9,7 @@ const editing = /edit|write|patch|replace|delete|create[-_ ]?file|update[-_ ]?fi
 export const isFailure = (status: unknown): boolean => failed.has(word(status));
 
 /** The file that an event reports as changed, and whether that worked; nothing for any other event. */
-export function editOf({ kind, payload }: Told): { path: string; worked: boolean } | undefined {
+export function editOf({ kind, payload }: Reported): { path: string; worked: boolean } | undefined {
   if (kind !== 'file.changed' && !isEditingTool(kind, payload)) {
     return undefined;
   }

@@ -355,10 +355,10 @@ describe('whatever is configured', () => {
             each.enabled && meets(each.match.type, asked.work.type) && meets(each.match.priority, asked.work.priority),
         );
         const byRule = given.configuration.enabled ? (expectedRule?.id ?? null) : null;
-        const { rule: told, evaluated } = decideRoute(given, asked);
-        expect(told).toBe(expectedMember ? `team-roster:${expectedMember.id}` : byRule);
+        const { rule: reported, evaluated } = decideRoute(given, asked);
+        expect(reported).toBe(expectedMember ? `team-roster:${expectedMember.id}` : byRule);
         expect(evaluated.filter(({ status }) => status === 'matched').map(({ id }) => id)).toEqual(
-          told === null ? [] : [told],
+          reported === null ? [] : [reported],
         );
       }),
     );

@@ -30,12 +30,13 @@ const tool = (name: string, rest: Record<string, unknown> = {}, more: Partial<Sa
   event('tool.completed', { name, status: 'completed', ...rest }, more);
 const times = (count: number, said: (index: number) => Said | Said[]): Said[] =>
   Array.from({ length: count }, (_, index) => said(index)).flat();
-const told = (said: readonly Said[]) => watchAll(said).map(({ detector, confidence }) => `${detector} ${confidence}`);
+const reported = (said: readonly Said[]) =>
+  watchAll(said).map(({ detector, confidence }) => `${detector} ${confidence}`);
 
 describe('detectors', () => {
   test('the same action three times is seen, more surely the longer it continues, and reported once each', () => {
-    expect(told(times(2, () => tool('ls')))).toEqual([]);
-    expect(told(times(12, () => tool('ls')))).toEqual([
+    expect(reported(times(2, () => tool('ls')))).toEqual([]);
+    expect(reported(times(12, () => tool('ls')))).toEqual([
       'identical-repetition low',
       'identical-repetition medium',
       'identical-repetition high',
@@ -44,22 +45,22 @@ describe('detectors', () => {
 
   test('what differs from call to call does not make actions different, what they are about does', () => {
     expect(
-      told(times(3, (index) => tool('read', { detail: { path: 'a' }, callId: index, durationMs: index }))),
+      reported(times(3, (index) => tool('read', { detail: { path: 'a' }, callId: index, durationMs: index }))),
     ).toEqual(['identical-repetition low']);
-    expect(told(times(9, (index) => tool('read', { detail: { path: `${index}` } })))).toEqual([]);
+    expect(reported(times(9, (index) => tool('read', { detail: { path: `${index}` } })))).toEqual([]);
   });
 
   test('a cycle of two to four steps three times is seen wherever it begins', () => {
     for (const steps of [2, 3, 4]) {
       const cycle = times(3 * steps, (index) => tool(`step-${index % steps}`));
-      expect(told([tool('before'), ...cycle])).toEqual(['multi-step-cycle low']);
-      expect(told(cycle.slice(0, -1))).toEqual([]);
+      expect(reported([tool('before'), ...cycle])).toEqual(['multi-step-cycle low']);
+      expect(reported(cycle.slice(0, -1))).toEqual([]);
       expect(watchAll(cycle)).toMatchObject([
         { cycleLength: steps, observed: 3, fromSequence: 1, sequence: 3 * steps },
       ]);
     }
-    expect(told(times(15, (index) => tool(`step-${index % 5}`)))).toEqual([]);
-    expect(told(times(24, (index) => tool(`step-${index % 4}`)))).toEqual([
+    expect(reported(times(15, (index) => tool(`step-${index % 5}`)))).toEqual([]);
+    expect(reported(times(24, (index) => tool(`step-${index % 4}`)))).toEqual([
       'multi-step-cycle low',
       'multi-step-cycle medium',
       'multi-step-cycle high',
@@ -71,27 +72,27 @@ describe('detectors', () => {
       tool('edit_file', { status: 'failed', detail: { path: 'a.ts', text: `${index}` } });
     expect(watchAll(times(3, failing))).toMatchObject([{ detector: 'failed-file-edit', path: 'a.ts', observed: 3 }]);
     const worked = event('file.changed', { path: 'a.ts', status: 'modified' });
-    expect(told([failing(1), failing(2), worked, failing(3), failing(4)])).toEqual([]);
-    expect(told(times(3, (index) => event('file.changed', { path: 'b.ts', status: 'rejected', index })))).toEqual([
+    expect(reported([failing(1), failing(2), worked, failing(3), failing(4)])).toEqual([]);
+    expect(reported(times(3, (index) => event('file.changed', { path: 'b.ts', status: 'rejected', index })))).toEqual([
       'failed-file-edit low',
     ]);
-    expect(told(times(5, (index) => tool('edit_file', { status: 'failed', detail: { path: `${index}` } })))).toEqual(
-      [],
-    );
+    expect(
+      reported(times(5, (index) => tool('edit_file', { status: 'failed', detail: { path: `${index}` } }))),
+    ).toEqual([]);
   });
 
   test('no progress needs eight events and two minutes, or tokens, or money', () => {
     const idle = (index: number) => event('progress', { message: `${index}` }, { afterMs: 20_000 });
-    expect(told(times(6, idle))).toEqual([]);
-    expect(told(times(8, idle))).toEqual(['no-durable-progress low']);
-    expect(told(times(100, (index) => event('progress', { message: `${index}` }, { afterMs: 10 })))).toEqual([]);
+    expect(reported(times(6, idle))).toEqual([]);
+    expect(reported(times(8, idle))).toEqual(['no-durable-progress low']);
+    expect(reported(times(100, (index) => event('progress', { message: `${index}` }, { afterMs: 10 })))).toEqual([]);
     const usage = (tokens: number, cost = 0) => event('usage.updated', { inputTokens: tokens, outputTokens: 0, cost });
-    expect(told([usage(19_999)])).toEqual([]);
+    expect(reported([usage(19_999)])).toEqual([]);
     expect(watchAll([usage(15_000), usage(5_000)])).toMatchObject([
       { unit: 'tokens', observed: 20_000, tokens: 20_000 },
     ]);
-    expect(told([usage(1, 2)])).toEqual(['no-durable-progress low']);
-    expect(told([usage(1, 4.5)])).toEqual(['no-durable-progress high']);
+    expect(reported([usage(1, 2)])).toEqual(['no-durable-progress low']);
+    expect(reported([usage(1, 4.5)])).toEqual(['no-durable-progress high']);
   });
 });
 
@@ -107,7 +108,7 @@ describe('progress', () => {
     event('progress', { message: 'fine' }, { dedupeKey: 'watchdog-override/x' }),
   ];
   test.each(signals)('$kind begins again', (signal) => {
-    expect(told([...times(2, () => tool('ls')), signal, ...times(2, () => tool('ls'))])).toEqual([]);
+    expect(reported([...times(2, () => tool('ls')), signal, ...times(2, () => tool('ls'))])).toEqual([]);
   });
 
   const none: Said[] = [
@@ -119,7 +120,7 @@ describe('progress', () => {
     event('stream.stdout', { text: 'progress' }),
   ];
   test.each(none)('$kind that shows nothing does not', (signal) => {
-    expect(told([...times(2, () => tool('ls')), signal, tool('ls')])).toEqual(['identical-repetition low']);
+    expect(reported([...times(2, () => tool('ls')), signal, tool('ls')])).toEqual(['identical-repetition low']);
   });
 });
 

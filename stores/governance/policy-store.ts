@@ -37,7 +37,7 @@ const presets: Record<string, PolicyFields> = {
   },
 };
 
-/** Counts the changes of all policies, so that one small read tells whether a copy of them is current. */
+/** Counts the changes of all policies, so that one small read shows whether a copy of them is current. */
 interface Changes extends Stored {
   count: number;
 }

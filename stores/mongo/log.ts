@@ -91,7 +91,7 @@ export class MongoEntryLog<T extends LogEntry> implements EntryLog<T> {
     });
   }
 
-  async appendAndTell<N extends LogEntry>(
+  async appendWithNotice<N extends LogEntry>(
     scope: string,
     entries: NewEntry<T>[],
     { log, scope: noticeScope, entry }: Notice<N>,

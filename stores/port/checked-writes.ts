@@ -25,9 +25,9 @@ export function checkedWrites(database: Database, assertAllowed: () => void): Da
           assertAllowed();
           return log.append(scope, entries);
         },
-        async appendAndTell(scope, entries, notice) {
+        async appendWithNotice(scope, entries, notice) {
           assertAllowed();
-          return log.appendAndTell(scope, entries, { ...notice, log: originalOf(notice.log) });
+          return log.appendWithNotice(scope, entries, { ...notice, log: originalOf(notice.log) });
         },
         async trim(scope) {
           assertAllowed();

@@ -97,7 +97,7 @@ export interface EntryLog<T extends LogEntry> {
    * The same, and announces it with an entry of another log of this database: in one write where the adapter has transactions,
    * right after otherwise. A crash in between leaves entries without a notice, never the reverse.
    */
-  appendAndTell<N extends LogEntry>(scope: string, entries: NewEntry<T>[], notice: Notice<N>): Promise<number[]>;
+  appendWithNotice<N extends LogEntry>(scope: string, entries: NewEntry<T>[], notice: Notice<N>): Promise<number[]>;
   /** Up to `limit` entries with `sequence > after`, in order. */
   read(scope: string, after: number, limit: number): Promise<T[]>;
   /** The highest sequence of the scope; 0 when it is empty. */

@@ -20,7 +20,7 @@ export async function createRunEventStore(db: Database, feed: FeedStore, now: ()
     const { taskId, attemptId } = source;
     const at = now().toISOString();
     try {
-      return await log.appendAndTell(
+      return await log.appendWithNotice(
         attemptId,
         events.map((event) => sealEvent(source, event, { eventId: randomUUID(), now: at })),
         feed.notice((upTo) => ({ type: 'run.events', taskId, attemptId, upTo })),

@@ -84,13 +84,13 @@ export class SqliteEntryLog<T extends LogEntry> implements EntryLog<T> {
     return sequences;
   }
 
-  async appendAndTell<N extends LogEntry>(
+  async appendWithNotice<N extends LogEntry>(
     scope: string,
     entries: NewEntry<T>[],
     { log, scope: noticeScope, entry }: Notice<N>,
   ): Promise<number[]> {
     if (!(log instanceof SqliteEntryLog) || log.connection !== this.connection) {
-      throw new InvalidOperationError(this.name, 'the log that is told is not of this database.');
+      throw new InvalidOperationError(this.name, 'the log of the notice is not of this database.');
     }
     const notices = log as SqliteEntryLog<N>;
     assertId(this.name, scope);

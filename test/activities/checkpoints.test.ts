@@ -65,7 +65,7 @@ describe('worktree checkpoints', () => {
       files.path,
     );
     const hear = async (...events: RunEventInput[]) => {
-      await run.heard(events);
+      await run.received(events);
       run.appended([1]);
     };
     /** Whose each path is in the first checkpoint, once that is there. */
@@ -75,8 +75,8 @@ describe('worktree checkpoints', () => {
         if (!first) {
           throw new Error('There is no checkpoint.');
         }
-        const told = first.changes.map(({ path, attribution }: AttributedChange) => [path, attribution]);
-        return { turn: first.turn?.turnId, changes: Object.fromEntries(told) };
+        const reported = first.changes.map(({ path, attribution }: AttributedChange) => [path, attribution]);
+        return { turn: first.turn?.turnId, changes: Object.fromEntries(reported) };
       });
     const close = async () => {
       await run.ended();

@@ -63,8 +63,8 @@ describe('approvals after crashes', () => {
       await expect(waiting).resolves.toEqual(record);
       await persistently(async () => {
         const events = await service.call.events(run.taskId, run.attemptId);
-        const told = events.map(({ kind }) => kind).filter((kind) => kind.startsWith('approval.'));
-        expect(told).toEqual(['approval.requested', 'approval.resolved']);
+        const reported = events.map(({ kind }) => kind).filter((kind) => kind.startsWith('approval.'));
+        expect(reported).toEqual(['approval.requested', 'approval.resolved']);
       });
       await persistently(() => service.call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId }));
     },

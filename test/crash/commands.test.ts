@@ -104,7 +104,7 @@ async function stuck(saids: Said[][]): Promise<void> {
 }
 
 /** What the agent would have read of it. */
-const asHeard = ({ verb, message }: Said) => `${verb.split('/').at(-1)} ${(message ?? '').trim()}`;
+const asReceived = ({ verb, message }: Said) => `${verb.split('/').at(-1)} ${(message ?? '').trim()}`;
 
 describe.each([
   ['worker', 7, ['interrupted']],
@@ -166,9 +166,9 @@ function comparable(answer: Answer | undefined): unknown {
 }
 
 /** The response is definite and true: what was not delivered was not read, and nothing was read or recorded twice. */
-function expectOnce(said: Said, heard: string[], events: Answer['body'][]): void {
+function expectOnce(said: Said, received: string[], events: Answer['body'][]): void {
   const { answer } = said;
-  const times = heard.filter((line) => line === asHeard(said)).length;
+  const times = received.filter((line) => line === asReceived(said)).length;
   expect(times).toBeLessThanOrEqual(1);
   if (answer?.status === 409) {
     expect(answer.body.code).toBe('RUN_ENDED');
@@ -183,9 +183,9 @@ function expectOnce(said: Said, heard: string[], events: Answer['body'][]): void
   if (!delivered && reason !== 'outcome-unknown') {
     expect({ reason, times }).toEqual({ reason, times: 0 });
   }
-  const told = events.filter(({ payload }) => payload.commandId === commandId);
-  expect(told.length).toBeLessThanOrEqual(1);
+  const reported = events.filter(({ payload }) => payload.commandId === commandId);
+  expect(reported.length).toBeLessThanOrEqual(1);
   if (delivered) {
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   }
 }

@@ -72,10 +72,10 @@ describe('kill -9 of the worker that commits uncommitted work', () => {
 
   async function aCase({ author, point }: Pick<Case, 'author' | 'point'>): Promise<Case> {
     const { call } = service;
-    const told = { files: { 'work.txt': 'work\n' }, result: { status: 'success', summary: 'Done.' } };
+    const reported = { files: { 'work.txt': 'work\n' }, result: { status: 'success', summary: 'Done.' } };
     const { id: taskId } = await call.createTask({
       title: 'Uncommitted',
-      description: JSON.stringify(told),
+      description: JSON.stringify(reported),
       git: { repo: 'shop' },
     });
     const { path, branch } = await call.ok('POST', `/api/tasks/${taskId}/worktree`, {});

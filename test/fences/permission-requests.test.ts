@@ -8,13 +8,13 @@ const line = (id?: string, more: object = {}): Buffer =>
 
 /** An agent that asks, with those who decide. */
 function asking(decide: ((question: AgentQuestion, signal: AbortSignal) => Promise<AgentResponse>) | undefined) {
-  const told: (AgentResponse & { id: string })[] = [];
+  const reported: (AgentResponse & { id: string })[] = [];
   const answered = new Set<string>();
   const agent = {
     reads: true,
     deliver: async (text: string) => {
       if (agent.reads) {
-        told.push(JSON.parse(text) as (typeof told)[number]);
+        reported.push(JSON.parse(text) as (typeof reported)[number]);
       }
       return agent.reads ? { delivered: true as const } : { delivered: false as const, reason: 'gone' };
     },
@@ -25,64 +25,64 @@ function asking(decide: ((question: AgentQuestion, signal: AbortSignal) => Promi
     redact: createRedactor(['hunter2-is-long']),
     answered: remembered,
   });
-  return { requester, told, answered, agent };
+  return { requester, reported, answered, agent };
 }
 const approved: AgentResponse = { decision: 'approved', decidedBy: 'ada' };
 const turn = () => new Promise(setImmediate);
 const never = () => new Promise<AgentResponse>(() => undefined);
 
 it('answers a question that could not be asked with no', async () => {
-  const { requester, told } = asking(() => Promise.reject(new Error('the stores are away')));
+  const { requester, reported } = asking(() => Promise.reject(new Error('the stores are away')));
   expect(requester.receive(line('one'))).toBe(true);
-  await eventually(() => expect(told).toHaveLength(1));
-  expect(told[0]).toMatchObject({ type: 'approval', id: 'one', decision: 'rejected' });
+  await eventually(() => expect(reported).toHaveLength(1));
+  expect(reported[0]).toMatchObject({ type: 'approval', id: 'one', decision: 'rejected' });
 });
 
 it('reports what was decided, and not by whom', async () => {
-  const { requester, told, answered } = asking(async () => approved);
+  const { requester, reported, answered } = asking(async () => approved);
   requester.receive(line('one'));
   await eventually(() => expect(answered).toEqual(new Set(['one'])));
-  expect(told).toEqual([{ type: 'approval', id: 'one', decision: 'approved' }]);
+  expect(reported).toEqual([{ type: 'approval', id: 'one', decision: 'approved' }]);
 });
 
 it('asks sixteen questions at a time and answers those beyond with no', async () => {
   const decide = jest.fn(never);
-  const { requester, told } = asking(decide);
+  const { requester, reported } = asking(decide);
   for (let n = 1; n <= 17; n += 1) {
     requester.receive(line(`q${n}`));
   }
-  await eventually(() => expect(told).toHaveLength(1));
-  expect(told[0]).toMatchObject({ id: 'q17', decision: 'rejected', note: 'Too many open permission requests.' });
+  await eventually(() => expect(reported).toHaveLength(1));
+  expect(reported[0]).toMatchObject({ id: 'q17', decision: 'rejected', note: 'Too many open permission requests.' });
   expect(decide).toHaveBeenCalledTimes(16);
 });
 
 it('asks five hundred questions in all, one after the other, and none after that', async () => {
   const decide = jest.fn(async () => approved);
-  const { requester, told } = asking(decide);
+  const { requester, reported } = asking(decide);
   for (let n = 1; n <= 501; n += 1) {
     requester.receive(line(`q${n}`));
     await turn();
   }
-  expect(told).toHaveLength(501);
-  expect(told[499]).toMatchObject({ decision: 'approved' });
-  expect(told[500]).toMatchObject({ decision: 'rejected', note: 'Too many open permission requests.' });
+  expect(reported).toHaveLength(501);
+  expect(reported[499]).toMatchObject({ decision: 'approved' });
+  expect(reported[500]).toMatchObject({ decision: 'rejected', note: 'Too many open permission requests.' });
   expect(decide).toHaveBeenCalledTimes(500);
 });
 
 it('counts a question whose asking failed as open no more', async () => {
-  const { requester, told } = asking(() => Promise.reject(new Error('away')));
+  const { requester, reported } = asking(() => Promise.reject(new Error('away')));
   for (let n = 1; n <= 40; n += 1) {
     requester.receive(line(`q${n}`));
     await turn();
   }
-  expect(told).toHaveLength(40);
-  expect(told.at(-1)).toMatchObject({ note: 'The permission request could not be delivered.' });
+  expect(reported).toHaveLength(40);
+  expect(reported.at(-1)).toMatchObject({ note: 'The permission request could not be delivered.' });
 });
 
 it('answers nothing once the agent has ended', async () => {
   let decided: (answer: AgentResponse) => void = () => undefined;
   const signals: AbortSignal[] = [];
-  const { requester, told } = asking((_, signal) => {
+  const { requester, reported } = asking((_, signal) => {
     signals.push(signal);
     return new Promise((resolve) => (decided = resolve));
   });
@@ -91,12 +91,12 @@ it('answers nothing once the agent has ended', async () => {
   expect(signals[0]?.aborted).toBe(true);
   decided(approved);
   await turn();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 it('asks again what was answered and not read, and nothing that was', async () => {
   const decide = jest.fn(async () => approved);
-  const { requester, told, answered, agent } = asking(decide);
+  const { requester, reported, answered, agent } = asking(decide);
   agent.reads = false;
   requester.receive(line('one'));
   await turn();
@@ -107,7 +107,7 @@ it('asks again what was answered and not read, and nothing that was', async () =
   expect(requester.receive(line('one'))).toBe(true);
   await turn();
   expect(decide).toHaveBeenCalledTimes(2);
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 it('continues when an answer cannot be kept, as on a full disk', async () => {
@@ -162,14 +162,14 @@ describe('a question is passed on', () => {
 
   it('with its details, its scope, its risk and its time', () => {
     const whole = { details: { branch: 'main' }, resourceScope: ['repo'], riskClass: 'high', expiresInSeconds: 60 };
-    const { expiresInSeconds: _seconds, ...told } = whole;
+    const { expiresInSeconds: _seconds, ...reported } = whole;
     expect(asked(whole)).toEqual({
       requestId: 'one',
       requestKind: 'approval',
       actionClass: 'tool',
       action: 'push',
       lifetimeMs: 60_000,
-      ...told,
+      ...reported,
     });
   });
 

@@ -17,7 +17,7 @@ let now = new Date(at(0));
 let fixture: AdmissionFixture;
 let record: AttemptRecord | undefined;
 /** The messages to the runs, and whether the runs are there to receive them. */
-let told: string[];
+let reported: string[];
 let stopped: string[];
 let isThere: boolean;
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
   now = new Date(at(0));
   fixture = await admissionFixture(() => now, 1);
   record = anAttempt(id, { state: 'queued' });
-  [told, stopped, isThere] = [[], [], true];
+  [reported, stopped, isThere] = [[], [], true];
 });
 afterEach(async () => {
   expect(fixture.db.isThrough).toBe(true);
@@ -44,7 +44,7 @@ const look = (turn?: WorkspaceTurn) =>
     admission: fixture.control,
     attempts: { get: async () => record },
     signalCapacity: async (attemptId) => {
-      told.push(attemptId);
+      reported.push(attemptId);
       return isThere;
     },
     requestStop: async (attemptId) => {
@@ -62,7 +62,7 @@ describe('a queued launch that is cancelled', () => {
     await queued();
     fixture.db.before(table, 'findOneAndUpdate', () => fixture.control.queue.cancel(id, cancel));
     await look();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(await holders()).toEqual([]);
     expect(await entry()).toMatchObject({ state: 'queued', cancel: { actor: 'ada' } });
   });
@@ -106,7 +106,7 @@ it.each([
   isThere = false;
   record = fields && anAttempt(id, fields);
   await look();
-  expect(told).toEqual([id]);
+  expect(reported).toEqual([id]);
   expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_AUTHORITY_REJECTED' } });
   expect(await fixture.control.reservations.get(id)).toMatchObject({ state });
   expect(await holders()).toEqual([]);
@@ -120,7 +120,7 @@ it('an entry whose capacity was taken at that moment is requeued in its place', 
     await fixture.control.reservations.reserve(other, policiesOf(admission, other), { now, leaseMs: 60_000 });
   });
   await look();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   expect(await entry()).toMatchObject({ state: 'queued', enqueuedAt: at(0) });
   expect(await holders()).toEqual(['attempt_fence000009']);
 });
@@ -130,7 +130,7 @@ it('what has no request any more is given up', async () => {
   await (await fixture.db.collection({ name: 'admission-requests' })).deleteMany({ _id: id });
   await look();
   expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_AUTHORITY_REJECTED' } });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 describe('while every run slot is taken', () => {
@@ -144,13 +144,13 @@ describe('while every run slot is taken', () => {
     const before = await entry();
     const turn = { workspaceId: 'w', rootTaskId: 'r' } as unknown as WorkspaceTurn;
     expect(await look(turn)).toEqual({ waiting: 1, turn });
-    expect([told, await entry()]).toEqual([[], before]);
+    expect([reported, await entry()]).toEqual([[], before]);
   });
 
   it('what waits continues when one is free, or when nothing is limited', async () => {
     await fixture.control.settings.patch({ admission: { enabled: false } });
     expect(await look()).toMatchObject({ waiting: 1 });
-    expect(told).toEqual([id]);
+    expect(reported).toEqual([id]);
     await fixture.control.queue.dispatched(id, at(1));
     expect(await look()).toMatchObject({ waiting: 0 });
   });

@@ -27,7 +27,7 @@ describe('the supervisor', () => {
           .split('\n')
           .map((line) => line.split(' '))
       : [];
-  const told = (): string[] => entries().map(([name, event]) => `${name} ${event}`);
+  const reported = (): string[] => entries().map(([name, event]) => `${name} ${event}`);
 
   const forParts = (name: string, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
     ...process.env,
@@ -120,7 +120,7 @@ describe('the supervisor', () => {
     supervision = await supervise(parts, { log, backoff });
     await allReady(parts);
     await supervision.stop();
-    expect(told().slice(-4)).toEqual(['second asked', 'second ended', 'first asked', 'first ended']);
+    expect(reported().slice(-4)).toEqual(['second asked', 'second ended', 'first asked', 'first ended']);
     expect(await supervision.ended).toBe(0);
   });
 
@@ -130,7 +130,7 @@ describe('the supervisor', () => {
     await allReady([stubborn]);
     const { stubborn: pid } = supervision.pids();
     await supervision.stop();
-    expect(told()).toEqual(['stubborn started', 'stubborn asked']);
+    expect(reported()).toEqual(['stubborn started', 'stubborn asked']);
     expect(await identify(pid!)).toBeUndefined();
   });
 
@@ -150,7 +150,7 @@ describe('the supervisor', () => {
     const failing = part('failing', { PART_ERROR: kind, PART_CLOSING: closing });
     supervision = await supervise([failing], { log, backoff, graceMs: 200 });
     await eventually(() =>
-      expect(told()).toEqual([
+      expect(reported()).toEqual([
         'failing started',
         'failing asked',
         ...(closing ? [] : ['failing ended']),
@@ -166,7 +166,7 @@ describe('the supervisor', () => {
     const parts = [part('worker'), part('api', { PART_EXIT_CODE: '2' })];
     supervision = await supervise(parts, { log, backoff });
     expect(await supervision.ended).toBe(2);
-    expect(told().filter((line) => line === 'api started')).toHaveLength(1);
+    expect(reported().filter((line) => line === 'api started')).toHaveLength(1);
     expect(await identify(supervision.pids().worker!)).toBeUndefined();
   });
 
@@ -175,10 +175,10 @@ describe('the supervisor', () => {
       log,
       backoff: { firstMs: 60_000, maxMs: 60_000 },
     });
-    await eventually(() => expect(told()).toEqual(['dying started']));
+    await eventually(() => expect(reported()).toEqual(['dying started']));
     await supervision.stop();
     expect(await supervision.ended).toBe(0);
-    expect(told()).toEqual(['dying started']);
+    expect(reported()).toEqual(['dying started']);
   });
 
   test('ends what it started when a later part cannot be started at all', async () => {
@@ -191,7 +191,7 @@ describe('the supervisor', () => {
       },
     };
     await expect(supervise([worker, impossible], { log, backoff })).rejects.toThrow('no such thing');
-    expect(told()).toEqual(['worker started', 'worker asked', 'worker ended']);
+    expect(reported()).toEqual(['worker started', 'worker asked', 'worker ended']);
   });
 
   test('leaves no part behind when it is killed itself', async () => {
@@ -199,10 +199,10 @@ describe('the supervisor', () => {
       stdio: 'ignore',
       env: forParts('orphan'),
     });
-    await eventually(() => expect(told()).toEqual(['orphan started']));
+    await eventually(() => expect(reported()).toEqual(['orphan started']));
     const pid = Number(entries()[0]![2]);
     supervisor.kill('SIGKILL');
-    await eventually(() => expect(told()).toEqual(['orphan started', 'orphan asked', 'orphan ended']));
+    await eventually(() => expect(reported()).toEqual(['orphan started', 'orphan asked', 'orphan ended']));
     await eventually(async () => expect(await identify(pid)).toBeUndefined());
   });
 });

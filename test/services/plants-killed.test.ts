@@ -48,8 +48,8 @@ describe('plant store after kills', () => {
       const refused = receiver.received.length;
       await eventually(
         async () => {
-          const told = receiver.received.slice(refused).map(({ body }) => (JSON.parse(body) as { id: number }).id);
-          expect(told.sort((a, b) => a - b)).toEqual(Array.from({ length: plants }, (_, index) => index + 1));
+          const reported = receiver.received.slice(refused).map(({ body }) => (JSON.parse(body) as { id: number }).id);
+          expect(reported.sort((a, b) => a - b)).toEqual(Array.from({ length: plants }, (_, index) => index + 1));
         },
         { everyMs: 200 },
       );

@@ -45,14 +45,14 @@ describe('mongo', () => {
     try {
       const things = await cuttable.collection({ name: 'outage' });
       const lines = await cuttable.log<LogEntry>({ name: 'outage-lines' });
-      const heard: number[] = [];
+      const received: number[] = [];
       const watching = (async () => {
         for await (const entries of lines.watch('s', { after: 0, signal: ended.signal })) {
-          heard.push(...entries.map(({ sequence }) => sequence));
+          received.push(...entries.map(({ sequence }) => sequence));
         }
       })();
       await lines.append('s', [{}]);
-      await eventually(() => expect(heard).toEqual([1]));
+      await eventually(() => expect(received).toEqual([1]));
 
       await proxy.cut();
       await expect(things.insert({ _id: 'a' })).rejects.toThrow(StoreUnavailableError);
@@ -62,10 +62,10 @@ describe('mongo', () => {
       await (await direct.log<LogEntry>({ name: 'outage-lines' })).append('s', [{}]);
 
       await proxy.mend();
-      await eventually(() => expect(heard).toEqual([1, 2]));
+      await eventually(() => expect(received).toEqual([1, 2]));
       await things.insert({ _id: 'a' });
       expect(await lines.append('s', [{}])).toEqual([3]);
-      await eventually(() => expect(heard).toEqual([1, 2, 3]));
+      await eventually(() => expect(received).toEqual([1, 2, 3]));
       ended.abort();
       await watching;
     } finally {

@@ -106,23 +106,23 @@ describe('sqlite in several processes', () => {
 
   it('receives what another process appends, gapless, while that process is killed and replaced', async () => {
     const log = await database.log<LogEntry & { by: string }>({ name: 'lines' });
-    const heard: number[] = [];
+    const received: number[] = [];
     const ended = new AbortController();
     const watching = (async () => {
       for await (const entries of log.watch('s', { after: 0, signal: ended.signal })) {
-        heard.push(...entries.map(({ sequence }) => sequence));
+        received.push(...entries.map(({ sequence }) => sequence));
       }
     })();
     for (const name of ['x', 'y']) {
       const writer = await startWriter(name, 'append');
-      const before = heard.length;
-      await eventually(() => expect(heard.length).toBeGreaterThan(before + 100));
+      const before = received.length;
+      await eventually(() => expect(received.length).toBeGreaterThan(before + 100));
       await kill(writer);
     }
     const last = await log.last('s');
-    await eventually(() => expect(heard).toHaveLength(last));
+    await eventually(() => expect(received).toHaveLength(last));
     ended.abort();
     await watching;
-    expect(heard).toEqual(Array.from({ length: last }, (_, at) => at + 1));
+    expect(received).toEqual(Array.from({ length: last }, (_, at) => at + 1));
   });
 });

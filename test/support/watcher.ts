@@ -4,11 +4,11 @@ import type { Answer } from './caller';
 
 /** A watcher of `/ws` that records every message. */
 export class TestWatcher {
-  readonly heard: Answer['body'][] = [];
+  readonly received: Answer['body'][] = [];
   closed: { code: number; reason: string } | undefined;
 
   private constructor(readonly socket: WebSocket) {
-    socket.on('message', (data: Buffer) => this.heard.push(JSON.parse(data.toString('utf8'))));
+    socket.on('message', (data: Buffer) => this.received.push(JSON.parse(data.toString('utf8'))));
     socket.on('close', (code, reason) => (this.closed = { code, reason: reason.toString('utf8') }));
   }
 
@@ -27,16 +27,16 @@ export class TestWatcher {
   }
 
   of(type: string): Answer['body'][] {
-    return this.heard.filter((message) => message.type === type);
+    return this.received.filter((message) => message.type === type);
   }
 
   /** Waits for a message that `matches`, and returns it. */
-  hears(matches: (message: Answer['body']) => boolean, withinMs?: number): Promise<Answer['body']> {
+  receives(matches: (message: Answer['body']) => boolean, withinMs?: number): Promise<Answer['body']> {
     return eventually(
       () => {
-        const found = this.heard.find(matches);
+        const found = this.received.find(matches);
         if (!found) {
-          throw new Error(`not heard among ${this.heard.map(({ type }) => type).join(', ')}`);
+          throw new Error(`not received among ${this.received.map(({ type }) => type).join(', ')}`);
         }
         return found;
       },

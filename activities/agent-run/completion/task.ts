@@ -81,9 +81,9 @@ export async function applyCompletion(
   let awaited: AwaitedSteps = [];
   const outcome = (blockedBy?: AppError) => (task: Task) => {
     const steps = awaitedSteps(completion, task);
-    const isTold = task.attempt?.completionDigest === completion.digest;
-    awaited = (isTold ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
-    if (isTold) {
+    const isReported = task.attempt?.completionDigest === completion.digest;
+    awaited = (isReported ? task.status === 'blocked' : isUnchanged(record, task)) ? (steps ?? []) : [];
+    if (isReported) {
       return undefined;
     }
     if (task.attempt?.id !== record._id && completion.harness.ended === 'not-dispatched') {

@@ -58,7 +58,7 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
      * Records the agent's events before they are published: a person who changes a file after reading that the agent did is
      * attributed correctly. In order, one call at a time.
      */
-    async heard(events: readonly RunEventInput[]): Promise<void> {
+    async received(events: readonly RunEventInput[]): Promise<void> {
       if (!baseline) {
         return;
       }

@@ -93,7 +93,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
         await awake();
         const source = sourceOf(record);
         await withSpace(() => storeCaptured(deps, source, events));
-        await checkpoints.heard(events);
+        await checkpoints.received(events);
         const sequences = await withSpace(() => deps.events.append(source, events));
         await watch.appended(events, sequences);
         checkpoints.appended(sequences);

@@ -104,7 +104,7 @@ async function sealResponse(
   }
   const key = await approvals.responseKey(approval.id);
   if (key === undefined) {
-    throw validationError([{ path: 'responseData', message: 'nobody takes data with this decision' }]);
+    throw validationError([{ path: 'responseData', message: 'this decision takes no data' }]);
   }
   return seal(key, JSON.stringify(responseData), responseContext(approval));
 }

@@ -27,7 +27,7 @@ type ScheduledLaunchContext = Pick<
   'board' | 'launchSchedules' | 'scheduledLaunches' | 'scheduledOutcomes'
 >;
 
-/** Launches that a schedule makes: definitions of what is launched, when, and for whom. */
+/** Launches that a schedule makes: definitions of what is launched, when, and in the name of which actor. */
 export function scheduledLaunchRoutes(routes: Routes, context: ScheduledLaunchContext): void {
   const { board, launchSchedules, scheduledLaunches, scheduledOutcomes } = context;
   const present = async ({ workspaceId: _w, ...definition }: ScheduledLaunchRecord): Promise<ScheduledLaunch> => ({

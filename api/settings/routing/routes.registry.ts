@@ -29,7 +29,7 @@ const tag = 'registry';
 const idParams = z.strictObject({ id: registryId });
 const byCapabilityQuery = z.strictObject(listPage(1000, 1000));
 
-const lastHeardFirst = (agents: RegisteredAgent[], part: PageRequest): Page<RegisteredAgent> =>
+const lastSeenFirst = (agents: RegisteredAgent[], part: PageRequest): Page<RegisteredAgent> =>
   slicePage(agents, part, { positionOf: ({ lastHeartbeat, id }) => ({ key: lastHeartbeat, id }), direction: -1 });
 
 /** Agents that announce themselves, and how they are. */
@@ -122,7 +122,7 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
         (agent) =>
           (status === undefined || agent.status === status) && (capability === undefined || can(agent, capability)),
       );
-      return lastHeardFirst(matching, part);
+      return lastSeenFirst(matching, part);
     },
   );
 
@@ -172,7 +172,7 @@ export function registryRoutes(routes: Routes, { routing: { registry } }: Pick<R
     },
     async ({ params, query }) => {
       const matching = (await registry.list()).filter((agent) => can(agent, params.capability));
-      return lastHeardFirst(matching, query);
+      return lastSeenFirst(matching, query);
     },
   );
 

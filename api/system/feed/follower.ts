@@ -43,7 +43,7 @@ export class Follower {
   }
 
   /** There are events of the attempt up to a sequence. */
-  heard(attemptId: string, upTo: number): void {
+  received(attemptId: string, upTo: number): void {
     const track = this.tracks.find((existing) => existing.attemptId === attemptId);
     if (track) {
       track.upTo = Math.max(track.upTo, upTo);

@@ -108,9 +108,9 @@ export class FeedHub {
     if (!record) {
       return;
     }
-    follower.heard(record._id, last);
+    follower.received(record._id, last);
     for (const later of await this.laterAttempts(record)) {
-      follower.heard(later, await this.context.events.last(later));
+      follower.received(later, await this.context.events.last(later));
     }
   }
 
@@ -174,7 +174,7 @@ export class FeedHub {
     } else {
       for (const follower of this.followers.values()) {
         if (follower.taskId === message.taskId) {
-          follower.heard(message.attemptId, message.upTo);
+          follower.received(message.attemptId, message.upTo);
         }
       }
     }
@@ -216,7 +216,7 @@ export class FeedHub {
 
   private tell(channel: Channel, notice: FeedNotice): void {
     for (const watcher of this.watchers) {
-      if (watcher.hears(channel) && watcher.may(permissionOf[channel])) {
+      if (watcher.receives(channel) && watcher.may(permissionOf[channel])) {
         watcher.send(notice);
       }
     }

@@ -37,7 +37,7 @@ export class FeedWatcher {
     this.chosen.add(channel);
   }
 
-  hears(channel: Channel): boolean {
+  receives(channel: Channel): boolean {
     return this.chosen.size === 0 || this.chosen.has(channel);
   }
 

@@ -72,7 +72,7 @@ export class OutputRecorder {
 
   /** A returned promise resolves when the next line may come. */
   stdout(line: Line): Promise<void> | undefined {
-    const { key, isKnown } = this.heard('stdout', line);
+    const { key, isKnown } = this.received('stdout', line);
     // Past the limit a flood goes by at full speed: a line that cannot be a result is not even decoded.
     if (this.output.truncated && line.content[0] !== brace) {
       return undefined;
@@ -101,7 +101,7 @@ export class OutputRecorder {
 
   /** A returned promise resolves when the next line may come. */
   stderr(line: Line): Promise<void> | undefined {
-    const { key, isKnown } = this.heard('stderr', line);
+    const { key, isKnown } = this.received('stderr', line);
     const clean = this.cleanLine('stderr', line);
     this.words.add(clean.text);
     if (this.output.truncated) {
@@ -145,7 +145,7 @@ export class OutputRecorder {
 
   /** A line that is seen to elsewhere, and leaves no event here. */
   skip(stream: 'stdout' | 'stderr', line: Line): undefined {
-    this.heard(stream, line);
+    this.received(stream, line);
   }
 
   /** A message that is beyond what is read of an agent; the beginning of it is shown. */
@@ -168,7 +168,7 @@ export class OutputRecorder {
   }
 
   /** Counts a line. Its event is named by where it ends: then it is the same one for every reader of the stream. */
-  private heard(stream: 'stdout' | 'stderr', { bytes }: Line): { key: string; isKnown: boolean } {
+  private received(stream: 'stdout' | 'stderr', { bytes }: Line): { key: string; isKnown: boolean } {
     this.output.bytes += bytes;
     this.position[stream] += bytes;
     const end = this.position[stream];

@@ -28,7 +28,7 @@ export function ruledBoard(board: Board, rules: DecisionPoint, { asks }: { asks:
     if (asks === 'completion' || done.actor.startsWith('system:')) {
       return;
     }
-    // Without policies nobody asks for the project, and the file is not read.
+    // The project matters to policies only: without any, the file is not read.
     const task = (await rules.hasPolicies()) ? (await board.get(id))?.task : undefined;
     await requireAllowed(rules, {
       action,

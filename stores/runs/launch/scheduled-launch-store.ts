@@ -2,7 +2,7 @@ import type { ScheduledLaunch, ScheduledOutcome } from '../../../contracts/runs/
 import type { Database, Stored } from '../../port/collection';
 import { createConfiguredRecords, type Recorded } from '../../port/configured-records';
 
-/** What is launched by a schedule, for whom, and in which workspace it is counted. */
+/** What a schedule launches, in the name of which actor, and in which workspace it is counted. */
 export interface ScheduledLaunchFields extends Pick<
   ScheduledLaunch,
   'taskId' | 'launch' | 'spec' | 'paused' | 'createdBy'

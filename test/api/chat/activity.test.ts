@@ -55,8 +55,8 @@ describe('activity API', () => {
     await call('POST', `/tasks/${id}/archive`);
     await call('POST', `/tasks/${id}/restore`);
     await call('DELETE', `/tasks/${id}`);
-    const told = await typesOf(id);
-    expect(told.filter((type) => type !== 'status_changed')).toEqual([
+    const reported = await typesOf(id);
+    expect(reported.filter((type) => type !== 'status_changed')).toEqual([
       'task_created',
       'task_updated',
       'comment_added',
@@ -75,7 +75,7 @@ describe('activity API', () => {
       'task_deleted',
     ]);
     // A restored task is done.
-    expect(told.filter((type) => type === 'status_changed')).toHaveLength(1);
+    expect(reported.filter((type) => type === 'status_changed')).toHaveLength(1);
   });
 
   it('reports each of many tasks that are changed at once', async () => {
@@ -121,8 +121,8 @@ describe('activity API', () => {
     const id = await aTask();
     await Promise.all(Array.from({ length: 20 }, (_, n) => call('POST', `/tasks/${id}/comments`, { text: `c ${n}` })));
     const comments = (await call('GET', `/tasks/${id}/comments`)).body.map((one: { id: string }) => one.id);
-    const told = (await list(`taskId=${id}&type=comment_added`)).map(({ details }) => details?.commentId);
-    expect(told.sort()).toEqual(comments.sort());
+    const reported = (await list(`taskId=${id}&type=comment_added`)).map(({ details }) => details?.commentId);
+    expect(reported.sort()).toEqual(comments.sort());
   });
 
   it('is filtered and comes in pages', async () => {

@@ -29,10 +29,12 @@ describe('agent status API', () => {
   it('is published to watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'subscribe', channel: 'agent:status' });
-    await watcher.hears(({ type }) => type === 'agent:status:subscribed');
+    await watcher.receives(({ type }) => type === 'agent:status:subscribed');
     await report({ status: 'working', activeAgents: [{ agent: 'ada' }] });
-    const heard = await watcher.hears((message) => message.type === 'agent:status' && message.status === 'working');
-    expect(heard.activeAgents).toEqual([{ agent: 'ada', status: 'working' }]);
+    const received = await watcher.receives(
+      (message) => message.type === 'agent:status' && message.status === 'working',
+    );
+    expect(received.activeAgents).toEqual([{ agent: 'ada', status: 'working' }]);
     watcher.close();
   });
 

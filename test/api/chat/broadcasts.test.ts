@@ -16,11 +16,11 @@ describe('broadcasts API', () => {
   it('stores a broadcast and notifies watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'subscribe', channel: 'broadcasts' });
-    await watcher.hears(({ type }) => type === 'broadcasts:subscribed');
+    await watcher.receives(({ type }) => type === 'broadcasts:subscribed');
     const { status, body } = await broadcast({ message: 'Stop <i>now</i>', priority: 'urgent', tags: ['ops'] });
     expect(status).toBe(201);
     expect(body).toMatchObject({ message: 'Stop now', priority: 'urgent', from: 'worker', tags: ['ops'], readBy: [] });
-    expect((await watcher.hears(({ type }) => type === 'broadcast:new')).broadcast).toEqual(body);
+    expect((await watcher.receives(({ type }) => type === 'broadcast:new')).broadcast).toEqual(body);
     expect((await board.call('GET', `/api/broadcasts/${body.id}`)).body).toEqual(body);
     watcher.close();
   });

@@ -43,17 +43,17 @@ describe('changes API', () => {
 
   it('misses nothing for one who asks again with until', async () => {
     let since = longAgo;
-    const heard = new Set<string>();
+    const received = new Set<string>();
     for (let n = 0; n < 5; n += 1) {
       await call('POST', '/tasks', { title: `Task ${n}` });
       const { body } = await changes(`since=${since}&types=tasks`);
       for (const { id } of body.changes.tasks.created) {
-        heard.add(id);
+        received.add(id);
       }
       expect(body.until <= new Date().toISOString()).toBe(true);
       since = body.until;
     }
-    expect(heard.size).toBe(5);
+    expect(received.size).toBe(5);
   });
 
   it('is not sent again while nothing changes', async () => {

@@ -64,14 +64,14 @@ describe('chat sessions API', () => {
     );
     follower?.say({ type: 'chat:subscribe', sessionId: other });
     follower?.say({ type: 'chat:subscribe', sessionId });
-    await follower?.hears((message) => message.type === 'chat:subscribed' && message.sessionId === sessionId);
+    await follower?.receives((message) => message.type === 'chat:subscribed' && message.sessionId === sessionId);
     await send({ sessionId: other, message: 'not for you' });
     const { message } = (await send({ sessionId, message: 'two' })).body;
-    await follower?.hears(({ type }) => type === 'chat:message');
+    await follower?.receives(({ type }) => type === 'chat:message');
     expect(follower?.of('chat:message')).toEqual([expect.objectContaining({ sessionId, message })]);
     expect(passer?.of('chat:message')).toEqual([]);
     passer?.say({ type: 'chat:subscribe', sessionId: 'chat_000000000000' });
-    await passer?.hears(({ type, code }) => type === 'error' && code === 'NOT_FOUND');
+    await passer?.receives(({ type, code }) => type === 'error' && code === 'NOT_FOUND');
     follower?.close();
     passer?.close();
   });

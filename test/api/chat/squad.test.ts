@@ -155,16 +155,16 @@ describe('squad API', () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     const elsewhere = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     elsewhere.say({ type: 'subscribe:tasks' });
-    await elsewhere.hears(({ type }) => type === 'tasks:subscribed');
+    await elsewhere.receives(({ type }) => type === 'tasks:subscribed');
     watcher.say({ type: 'subscribe', channel: 'squad' });
-    await watcher.hears(({ type }) => type === 'squad:subscribed');
+    await watcher.receives(({ type }) => type === 'squad:subscribed');
     const { id } = await said({ agent: 'ada', message: 'Hello @bob' });
     await react(id, { actor: 'bob', reaction: '👋' });
     await board.call('POST', `/api/chat/squad/${id}/pin`, { body: { pinned: true } });
     await board.call('POST', '/api/chat/squad/read', { body: { actor: 'bob', messageId: id } });
-    await watcher.hears(({ type }) => type === 'squad:read');
-    const heard = watcher.heard.filter(({ type }) => type.startsWith('squad:') && type !== 'squad:subscribed');
-    expect(heard).toEqual([
+    await watcher.receives(({ type }) => type === 'squad:read');
+    const received = watcher.received.filter(({ type }) => type.startsWith('squad:') && type !== 'squad:subscribed');
+    expect(received).toEqual([
       expect.objectContaining({
         type: 'squad:message',
         message: expect.objectContaining({ id, message: 'Hello @bob' }),

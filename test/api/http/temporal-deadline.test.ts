@@ -53,7 +53,7 @@ describe('deadline of Temporal calls', () => {
   it('reports when workers do not take what this API signs', async () => {
     const refused = ApplicationFailure.nonRetryable('Its proof is forged.', 'MESSAGE_UNPROVEN');
     const call = () => Promise.reject(new WorkflowUpdateFailedError('Workflow Update failed', refused));
-    const told = { code: 'MESSAGE_UNPROVEN', status: 503, message: 'Its proof is forged.' };
-    await expect(withinDeadline(client, { pending }, call)).rejects.toMatchObject(told);
+    const reported = { code: 'MESSAGE_UNPROVEN', status: 503, message: 'Its proof is forged.' };
+    await expect(withinDeadline(client, { pending }, call)).rejects.toMatchObject(reported);
   });
 });

@@ -21,15 +21,15 @@ describe('event feed with replicas', () => {
     const { sessionId } = (await post(one, '/chat/send', { message: 'hello' })).body;
     const watcher = await TestWatcher.open(other.url, {}, `?api_key=${readKey}`);
     watcher.say({ type: 'chat:subscribe', sessionId });
-    await watcher.hears(({ type }) => type === 'chat:subscribed');
+    await watcher.receives(({ type }) => type === 'chat:subscribed');
     for (let n = 0; n < 5; n += 1) {
       await post(n % 2 ? other : one, '/chat/squad', { message: `${n}` });
     }
     await post(one, '/broadcasts', { message: 'stop' });
     await post(one, '/chat/send', { sessionId, message: 'there' });
     await post(one, '/agent/status', { status: 'thinking' });
-    await watcher.hears(({ type }) => type === 'chat:message');
-    await watcher.hears(({ type, status }) => type === 'agent:status' && status === 'thinking');
+    await watcher.receives(({ type }) => type === 'chat:message');
+    await watcher.receives(({ type, status }) => type === 'agent:status' && status === 'thinking');
     expect(watcher.of('squad:message').map(({ message }) => message.message)).toEqual(['0', '1', '2', '3', '4']);
     expect(watcher.of('broadcast:new')).toHaveLength(1);
     watcher.close();
@@ -39,8 +39,8 @@ describe('event feed with replicas', () => {
     const { id } = (await post(one, '/tasks', { title: 'A task' })).body;
     await post(other, `/tasks/${id}/comments`, { text: 'Look, @ada' });
     const read = async (path: string) => (await other.call('GET', `/api${path}`, { key: readKey })).body;
-    const told = await read(`/activity?taskId=${id}`);
-    expect(told.map(({ type }: { type: string }) => type)).toEqual(['comment_added', 'task_created']);
+    const reported = await read(`/activity?taskId=${id}`);
+    expect(reported.map(({ type }: { type: string }) => type)).toEqual(['comment_added', 'task_created']);
     expect(await read('/notifications?agent=ada')).toHaveLength(1);
   });
 });

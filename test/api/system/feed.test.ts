@@ -161,7 +161,7 @@ describe('event feed', () => {
     first.close();
     await eventually(async () => {
       const next = await feed.open();
-      await next.hears(({ type }) => type === 'connected', 500);
+      await next.receives(({ type }) => type === 'connected', 500);
     });
   });
 
@@ -173,7 +173,7 @@ describe('event feed', () => {
       socket.pause();
     }
     const watcher = await feed.open();
-    await watcher.hears(({ type }) => type === 'connected');
+    await watcher.receives(({ type }) => type === 'connected');
     for (const { socket } of strangers) {
       socket.resume();
       await eventually(() => expect(socket.readyState).toBe(WebSocket.CLOSED));
@@ -192,7 +192,7 @@ describe('event feed', () => {
     expect(refused).toContain('"code":"RATE_LIMITED"');
     expect(feed.failures).toEqual([{ address: '127.0.0.1', via: 'ws', presented: true }]);
     const watcher = await feed.open();
-    await watcher.hears(({ type }) => type === 'connected');
+    await watcher.receives(({ type }) => type === 'connected');
   });
 
   test.each([
@@ -254,9 +254,9 @@ describe('event feed', () => {
     const feed = await aFeed();
     const watcher = await feed.open();
     watcher.say(message);
-    await expect(watcher.hears(({ type }) => type === 'error')).resolves.toMatchObject({ code });
+    await expect(watcher.receives(({ type }) => type === 'error')).resolves.toMatchObject({ code });
     watcher.say({ type: 'subscribe:tasks' });
-    await watcher.hears(({ type }) => type === 'tasks:subscribed');
+    await watcher.receives(({ type }) => type === 'tasks:subscribed');
   });
 
   test('an oversized message ends the connection and nothing else', async () => {
@@ -275,7 +275,7 @@ describe('event feed', () => {
     for (let n = 451; n <= 460; n += 1) {
       await append(n);
     }
-    await watcher.hears(({ type, sequence }) => type === 'agent:event' && sequence === 460);
+    await watcher.receives(({ type, sequence }) => type === 'agent:event' && sequence === 460);
     expect(watcher.sequences(attemptId)).toEqual(Array.from({ length: 260 }, (_, n) => 201 + n));
     expect(watcher.of('agent:output').at(-1)).toMatchObject({ outputType: 'stdout', data: 'line 460', sequence: 460 });
     expect(watcher.of('subscribed')).toHaveLength(1);
@@ -288,9 +288,9 @@ describe('event feed', () => {
     const watcher = await feed.open();
     watcher.say({ type: 'subscribe', taskId: first.taskId, attemptId: first.attemptId, afterSequence: 1 });
     const third = await anAttempt(feed, 1, 'attempt_aaaaaaaa03', first.taskId);
-    await watcher.hears(({ type, attemptId }) => type === 'agent:event' && attemptId === third.attemptId);
-    const told = watcher.of('agent:event').map(({ attemptId, sequence }) => `${attemptId.slice(-2)}:${sequence}`);
-    expect(told).toEqual(['01:2', '01:3', '02:1', '02:2', '03:1']);
+    await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === third.attemptId);
+    const reported = watcher.of('agent:event').map(({ attemptId, sequence }) => `${attemptId.slice(-2)}:${sequence}`);
+    expect(reported).toEqual(['01:2', '01:3', '02:1', '02:2', '03:1']);
     expect(second.taskId).toBe(first.taskId);
   });
 
@@ -300,12 +300,12 @@ describe('event feed', () => {
     const second = await anAttempt(feed, 1, 'attempt_aaaaaaaa02');
     const watcher = await feed.open();
     watcher.say({ type: 'subscribe', taskId: first.taskId });
-    await watcher.hears(({ type, attemptId }) => type === 'agent:event' && attemptId === first.attemptId);
+    await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === first.attemptId);
     watcher.say({ type: 'subscribe', taskId: second.taskId });
-    await watcher.hears(({ type, attemptId }) => type === 'agent:event' && attemptId === second.attemptId);
+    await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === second.attemptId);
     await first.append(2);
     await second.append(2);
-    await watcher.hears(
+    await watcher.receives(
       ({ type, attemptId, sequence }) => type === 'agent:event' && attemptId === second.attemptId && sequence === 2,
     );
     expect(watcher.sequences(first.attemptId)).toEqual([1]);
@@ -321,7 +321,7 @@ describe('event feed', () => {
     for (let n = 0; n < 60; n += 1) {
       last = (await feed.board.create({ title: `Task ${n}`, description }, { actor: 'test' })).id;
     }
-    await quick.hears(({ type, task }) => type === 'task:updated' && task.id === last);
+    await quick.receives(({ type, task }) => type === 'task:updated' && task.id === last);
     slow.socket.resume();
     await closed(slow);
     expect(slow.of('task:updated').length).toBeLessThan(60);
@@ -332,9 +332,9 @@ describe('event feed', () => {
     const reader = await feed.open('?api_key=reader-key-reader-key');
     const elsewhere = await feed.open();
     elsewhere.say({ type: 'subscribe', channel: 'agent:status' });
-    await elsewhere.hears(({ type }) => type === 'agent:status');
+    await elsewhere.receives(({ type }) => type === 'agent:status');
     const task = await feed.board.create({ title: 'Seen' }, { actor: 'test' });
-    await reader.hears(({ type, task: seen }) => type === 'task:updated' && seen.id === task.id);
+    await reader.receives(({ type, task: seen }) => type === 'task:updated' && seen.id === task.id);
     expect(elsewhere.of('task:updated')).toEqual([]);
   });
 });

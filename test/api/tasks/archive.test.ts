@@ -1,5 +1,5 @@
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
-import { boardTasks, nobody } from './board-tasks';
+import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('POST /api/tasks/:id/archive', () => {
 
   it('needs a task, the permission to write, and the revision that was seen', async () => {
     const { id } = await create();
-    expect(await archive(nobody)).toMatchObject({ status: 404 });
+    expect(await archive(missingTask)).toMatchObject({ status: 404 });
     expect(await archive('not-an-id')).toMatchObject({ status: 400 });
     expect(await archive(id, { key: readKey })).toMatchObject({ status: 403 });
     expect(await archive(id, { headers: { 'If-Match': `"task:${id}:9"` } })).toMatchObject({
@@ -120,7 +120,7 @@ describe('POST /api/tasks/:id/restore', () => {
   it('needs an archived task, the permission to write, and the revision that was seen', async () => {
     const { id } = await create();
     expect(await restore(id)).toMatchObject({ status: 409, body: { details: { location: 'active' } } });
-    expect(await restore(nobody)).toMatchObject({ status: 404 });
+    expect(await restore(missingTask)).toMatchObject({ status: 404 });
     await archive(id);
     expect(await restore(id, { key: readKey })).toMatchObject({ status: 403 });
     expect(await restore(id, { headers: { 'If-Match': '"1"' } })).toMatchObject({ status: 409 });
@@ -184,25 +184,27 @@ describe('POST /api/tasks/bulk-archive-by-ids', () => {
   it.each(['taskIds', 'ids'])('archives the tasks in %s, and those that can be when one cannot', async (name) => {
     const [a, b, c] = [await create(), await create(), await create()];
     await archive(b.id);
-    const { status, body } = await post('/api/tasks/bulk-archive-by-ids', { [name]: [a.id, b.id, nobody, c.id, a.id] });
+    const { status, body } = await post('/api/tasks/bulk-archive-by-ids', {
+      [name]: [a.id, b.id, missingTask, c.id, a.id],
+    });
     expect(status).toBe(200);
     expect(body).toEqual({
       archived: [a.id, c.id],
       count: 2,
       failed: [
         { id: b.id, error: expect.stringContaining('in the archive') },
-        { id: nobody, error: expect.stringContaining(nobody) },
+        { id: missingTask, error: expect.stringContaining(missingTask) },
       ],
     });
   });
 
   it.each([
     ['no list', {}, 'taskIds'],
-    ['two lists', { taskIds: [nobody], ids: [nobody] }, 'taskIds'],
+    ['two lists', { taskIds: [missingTask], ids: [missingTask] }, 'taskIds'],
     ['an empty list', { ids: [] }, 'ids'],
     ['too many', { taskIds: Array.from({ length: 101 }, (_, n) => `TASK-${n}`) }, 'taskIds'],
-    ['what is no id', { taskIds: [nobody, '../x'] }, 'taskIds.1'],
-    ['an unknown field', { ids: [nobody], force: true }, 'force'],
+    ['what is no id', { taskIds: [missingTask, '../x'] }, 'taskIds.1'],
+    ['an unknown field', { ids: [missingTask], force: true }, 'force'],
   ])('refuses %s by its path', async (_case, body, path) => {
     const refused = await post('/api/tasks/bulk-archive-by-ids', body);
     expect(refused.status).toBe(400);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
-import { boardTasks, nobody } from './board-tasks';
+import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ const planned = (fields = {}) => create(fields, '/api/backlog');
 
 describe('POST /api/backlog', () => {
   it('creates a task that is not on the board', async () => {
-    const fields = { project: 'atlas', sprint: '7', priority: 'high', agent: 'example', blockedBy: [nobody] };
+    const fields = { project: 'atlas', sprint: '7', priority: 'high', agent: 'example', blockedBy: [missingTask] };
     const { status, headers, body } = await post('/api/backlog', { title: 'A <b>plan</b>', ...fields });
     expect(status).toBe(201);
     expect(body).toMatchObject({ title: 'A plan', status: 'todo', revision: 1, ...fields });
@@ -152,8 +152,8 @@ describe('promoting and demoting', () => {
       status: 409,
       body: { details: { location: 'active' } },
     });
-    expect(await post(`/api/backlog/${nobody}/promote`)).toMatchObject({ status: 404 });
-    expect(await post(`/api/tasks/${nobody}/demote`)).toMatchObject({ status: 404 });
+    expect(await post(`/api/backlog/${missingTask}/promote`)).toMatchObject({ status: 404 });
+    expect(await post(`/api/tasks/${missingTask}/demote`)).toMatchObject({ status: 404 });
   });
 
   it('ends in one location, whichever move comes last', async () => {
@@ -174,9 +174,9 @@ describe('promoting and demoting', () => {
       status: 200,
       body: { promoted: [a.id, b.id], count: 2, failed: [{ id: activeTasks.id, error: expect.any(String) }] },
     });
-    expect(await post('/api/backlog/bulk-demote', { taskIds: [b.id, nobody, activeTasks.id] })).toMatchObject({
+    expect(await post('/api/backlog/bulk-demote', { taskIds: [b.id, missingTask, activeTasks.id] })).toMatchObject({
       status: 200,
-      body: { demoted: [b.id, activeTasks.id], count: 2, failed: [{ id: nobody, error: expect.any(String) }] },
+      body: { demoted: [b.id, activeTasks.id], count: 2, failed: [{ id: missingTask, error: expect.any(String) }] },
     });
     for (const path of ['bulk-promote', 'bulk-demote']) {
       expect(await post(`/api/backlog/${path}`, {})).toMatchObject({ status: 400 });

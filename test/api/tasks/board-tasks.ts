@@ -31,4 +31,4 @@ export function boardTasks(board: () => ApiUnderTest): BoardTasks {
   };
 }
 
-export const nobody = 'task_20260101_nobody';
+export const missingTask = 'task_20260101_nobody';

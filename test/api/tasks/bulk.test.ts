@@ -1,5 +1,5 @@
 import { type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
-import { boardTasks, nobody } from './board-tasks';
+import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('POST /api/tasks/reorder', () => {
   it('changes nothing when one is unknown or not on the board', async () => {
     const [a, b] = [await create(), await create()];
     await post(`/api/tasks/${b.id}/demote`);
-    expect(await post('/api/tasks/reorder', { taskIds: [a.id, nobody] })).toMatchObject({ status: 404 });
+    expect(await post('/api/tasks/reorder', { taskIds: [a.id, missingTask] })).toMatchObject({ status: 404 });
     expect(await post('/api/tasks/reorder', { taskIds: [a.id, b.id] })).toMatchObject({
       status: 409,
       body: { details: { resourceId: b.id, location: 'backlog' } },
@@ -36,9 +36,9 @@ describe('POST /api/tasks/reorder', () => {
 
   it.each([
     ['no list', {}, 'taskIds'],
-    ['two lists', { taskIds: [nobody], orderedIds: [nobody] }, 'taskIds'],
+    ['two lists', { taskIds: [missingTask], orderedIds: [missingTask] }, 'taskIds'],
     ['what is no id', { orderedIds: ['a/b'] }, 'orderedIds.0'],
-    ['an unknown field', { taskIds: [nobody], column: 'todo' }, 'column'],
+    ['an unknown field', { taskIds: [missingTask], column: 'todo' }, 'column'],
   ])('refuses %s by its path', async (_case, body, path) => {
     const refused = await post('/api/tasks/reorder', body);
     expect(refused.status).toBe(400);
@@ -52,9 +52,13 @@ describe('POST /api/tasks/bulk-update', () => {
     const a = await create({ status: 'blocked', blockedReason: { category: 'other' } });
     const b = await create({ sprint: '6' });
     const updates = { status: 'in-progress', sprint: null, title: 'Now <b>this</b>' };
-    expect(await post('/api/tasks/bulk-update', { taskIds: [a.id, nobody, b.id], updates })).toMatchObject({
+    expect(await post('/api/tasks/bulk-update', { taskIds: [a.id, missingTask, b.id], updates })).toMatchObject({
       status: 200,
-      body: { updated: [a.id, b.id], count: 2, failed: [{ id: nobody, error: expect.stringContaining(nobody) }] },
+      body: {
+        updated: [a.id, b.id],
+        count: 2,
+        failed: [{ id: missingTask, error: expect.stringContaining(missingTask) }],
+      },
     });
     for (const id of [a.id, b.id]) {
       const task = await get(id);
@@ -85,16 +89,16 @@ describe('POST /api/tasks/bulk-update', () => {
   });
 
   it.each([
-    ['no updates', { ids: [nobody] }, 'updates'],
-    ['two forms of updates', { ids: [nobody], status: 'done', updates: {} }, 'updates'],
-    ['an unknown field of them', { ids: [nobody], updates: { colour: 'red' } }, 'updates.colour'],
+    ['no updates', { ids: [missingTask] }, 'updates'],
+    ['two forms of updates', { ids: [missingTask], status: 'done', updates: {} }, 'updates'],
+    ['an unknown field of them', { ids: [missingTask], updates: { colour: 'red' } }, 'updates.colour'],
     [
       'a revision, which many tasks have not',
-      { ids: [nobody], updates: { expectedRevision: 1 } },
+      { ids: [missingTask], updates: { expectedRevision: 1 } },
       'updates.expectedRevision',
     ],
-    ['a status that is no column', { ids: [nobody], status: 'cancelled' }, 'status'],
-    ['a title of tags only', { ids: [nobody], updates: { title: '<br>' } }, 'updates.title'],
+    ['a status that is no column', { ids: [missingTask], status: 'cancelled' }, 'status'],
+    ['a title of tags only', { ids: [missingTask], updates: { title: '<br>' } }, 'updates.title'],
     ['too many tasks', { ids: Array.from({ length: 101 }, (_, n) => `TASK-${n}`), status: 'done' }, 'ids'],
   ])('refuses %s by its path', async (_case, body, path) => {
     const refused = await post('/api/tasks/bulk-update', body);

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Task } from '../../../contracts/tasks/task';
 import { eventually } from '../../../platform/testing/eventually';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
-import { boardTasks, nobody } from './board-tasks';
+import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
 /** Another process on the same board. */
@@ -107,8 +107,11 @@ describe('POST /api/tasks/:id/dependencies', () => {
 
   it('needs both tasks, the permission to write, and the revision that was seen', async () => {
     const [a, b] = [await create(), await create()];
-    expect(await add(nobody, { depends_on: b.id })).toMatchObject({ status: 404 });
-    expect(await add(a.id, { depends_on: nobody })).toMatchObject({ status: 404, body: { details: { id: nobody } } });
+    expect(await add(missingTask, { depends_on: b.id })).toMatchObject({ status: 404 });
+    expect(await add(a.id, { depends_on: missingTask })).toMatchObject({
+      status: 404,
+      body: { details: { id: missingTask } },
+    });
     expect(await add(a.id, { depends_on: b.id }, { key: readKey })).toMatchObject({ status: 403 });
     const stale = { status: 409, body: { details: { resourceId: a.id, expectedRevision: 4, currentRevision: 1 } } };
     expect(await add(a.id, { depends_on: b.id, expectedRevision: 4 })).toMatchObject(stale);
@@ -123,12 +126,12 @@ describe('POST /api/tasks/:id/dependencies', () => {
 
   it.each([
     ['nothing', {}, 'targetId'],
-    ['two forms', { depends_on: nobody, blocks: nobody }, 'targetId'],
-    ['a target without a type', { targetId: nobody }, 'type'],
-    ['a type without a target', { depends_on: nobody, type: 'blocks' }, 'type'],
-    ['a type that is none', { targetId: nobody, type: 'related' }, 'type'],
+    ['two forms', { depends_on: missingTask, blocks: missingTask }, 'targetId'],
+    ['a target without a type', { targetId: missingTask }, 'type'],
+    ['a type without a target', { depends_on: missingTask, type: 'blocks' }, 'type'],
+    ['a type that is none', { targetId: missingTask, type: 'related' }, 'type'],
     ['what is no id', { blocks: '../x' }, 'blocks'],
-    ['an unknown field', { depends_on: nobody, strength: 3 }, 'strength'],
+    ['an unknown field', { depends_on: missingTask, strength: 3 }, 'strength'],
   ])('refuses %s by its path', async (_case, body, path) => {
     const refused = await add((await create()).id, body);
     expect(refused.status).toBe(400);
@@ -169,7 +172,7 @@ describe('DELETE /api/tasks/:id/dependencies/:targetId', () => {
     expect(await remove(a.id, b.id, { key: readKey })).toMatchObject({ status: 403 });
     expect(await remove(a.id, b.id, { headers: { 'If-Match': '"1"' } })).toMatchObject({ status: 409 });
     expect(await remove(b.id, a.id, { headers: { 'If-Match': '"7"' } })).toMatchObject({ status: 409 });
-    expect(await remove(nobody, b.id)).toMatchObject({ status: 404 });
+    expect(await remove(missingTask, b.id)).toMatchObject({ status: 404 });
     expect(await remove(a.id, b.id, { headers: { 'If-Match': '"2"' } })).toMatchObject({ status: 200 });
   });
 });
@@ -198,7 +201,7 @@ it('reports what blocks a task and what does no longer', async () => {
     completedBlockers: [{ id: c.id, title: 'over' }],
   });
   for (const what of ['dependencies', 'dependency-graph', 'blocking-status']) {
-    expect(await board.call('GET', `/api/tasks/${nobody}/${what}`)).toMatchObject({ status: 404 });
+    expect(await board.call('GET', `/api/tasks/${missingTask}/${what}`)).toMatchObject({ status: 404 });
   }
 });
 

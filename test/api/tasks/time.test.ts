@@ -1,6 +1,6 @@
 import type { Task } from '../../../contracts/tasks/task';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
-import { boardTasks, nobody } from './board-tasks';
+import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -111,7 +111,7 @@ it('needs a task that is not archived, the permission to write, and the revision
   const { id } = await create();
   const calls = [start, stop, (one: string, options = {}) => note(one, { duration: 1 }, options)];
   for (const call of calls) {
-    expect(await call(nobody)).toMatchObject({ status: 404 });
+    expect(await call(missingTask)).toMatchObject({ status: 404 });
     expect(await call(id, { key: readKey })).toMatchObject({ status: 403 });
     expect(await call(id, { headers: { 'If-Match': '"9"' } })).toMatchObject({
       status: 409,

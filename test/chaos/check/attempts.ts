@@ -12,8 +12,8 @@ export function problemsOfAttempt(attempt: Json, events: Json[], lines: readonly
     events.every(({ sequence }, index) => sequence === index + 1),
     'its events have gaps or repetitions',
   );
-  check(new Set(events.map(({ eventId }) => eventId)).size === events.length, 'an event was told twice');
-  check(events.filter(({ kind }) => kind === 'run.started').length <= 1, 'it was told to have started twice');
+  check(new Set(events.map(({ eventId }) => eventId)).size === events.length, 'an event was published twice');
+  check(events.filter(({ kind }) => kind === 'run.started').length <= 1, 'its start was published twice');
   if (attempt.state !== 'refused') {
     const last = events.findIndex(({ kind }) => ends.includes(kind));
     check(attempt.completion !== undefined && attempt.completion !== null, 'it has no completion');
@@ -48,20 +48,24 @@ function problemsOfStatus({ id, completion, state }: Json, lines: readonly Agent
 
 /** No output of an agent is recorded twice; of one that came to its end and was recorded so, nothing is missing. */
 function problemsOfOutput({ id, completion }: Json, events: Json[], lines: readonly AgentLine[]): string[] {
-  const told = events.flatMap(({ kind, payload }): string[] => {
+  const reported = events.flatMap(({ kind, payload }): string[] => {
     const nonce = kind === 'progress' ? / ([0-9a-f]{16})$/.exec(String(payload.message))?.[1] : undefined;
     return nonce === undefined ? [] : [nonce];
   });
   const printed = lines.flatMap(({ what, nonce }) => (what === 'print' && nonce !== undefined ? [nonce] : []));
   const problems: string[] = [];
-  if (new Set(told).size !== told.length) {
-    problems.push(`${id}: output was told twice`);
+  if (new Set(reported).size !== reported.length) {
+    problems.push(`${id}: output was published twice`);
   }
-  if (told.some((nonce, index) => printed[index] !== nonce)) {
+  if (reported.some((nonce, index) => printed[index] !== nonce)) {
     problems.push(`${id}: its output is not what was printed`);
   }
-  if (completion?.harness?.ended === 'exit' && completion.harness.exitCode === 0 && told.length !== printed.length) {
-    problems.push(`${id}: ${printed.length - told.length} of ${printed.length} lines of its output are lost`);
+  if (
+    completion?.harness?.ended === 'exit' &&
+    completion.harness.exitCode === 0 &&
+    reported.length !== printed.length
+  ) {
+    problems.push(`${id}: ${printed.length - reported.length} of ${printed.length} lines of its output are lost`);
   }
   return problems;
 }

@@ -31,7 +31,7 @@ export async function check(service: Service, ledger: Ledger, repository: string
   const known = new Set(attempts.map(({ id }) => id));
   for (const attempt of written.keys()) {
     if (!known.has(attempt)) {
-      problems.push(`${attempt}: nobody knows of it`);
+      problems.push(`${attempt}: no record of it`);
     }
   }
   problems.push(...(await problemsOfCommits(repository, attempts, written)));

@@ -276,10 +276,10 @@ describe('execution trees', () => {
     const { queueId: attemptId } = queued as { queueId: string };
     for (const outcome of ['allowed', 'blocked']) {
       const traces = await stack.call.ok('GET', `/api/governance/traces?kind=budget-policy&outcome=${outcome}`);
-      const told = await Promise.all(
+      const reported = await Promise.all(
         traces.map(({ id }: { id: string }) => stack.call.ok('GET', `/api/governance/traces/${id}`)),
       );
-      expect(told).toContainEqual(expect.objectContaining({ raw: expect.objectContaining({ attemptId }) }));
+      expect(reported).toContainEqual(expect.objectContaining({ raw: expect.objectContaining({ attemptId }) }));
     }
     const tree = `${url}/tree/${root.attemptId}`;
     const summary = await stack.call.ok('GET', tree);

@@ -258,16 +258,18 @@ describe('phases of a run', () => {
     const less = transitionOf(launched, 'explore', 'less');
     await admin.ok('POST', `/api/agents/${run.taskId}/phase/transitions`, less);
     await admin.ok('POST', `/api/agents/${run.taskId}/phase/transitions`, less);
-    const heard = await eventually(async () => {
+    const received = await eventually(async () => {
       const events = await admin.events(run.taskId, run.attemptId);
-      const told = events.filter(({ kind, payload }) => kind === 'message.assistant' && /^heard/.test(payload.text));
-      expect(told).toHaveLength(1);
-      return told[0].payload.text;
+      const reported = events.filter(
+        ({ kind, payload }) => kind === 'message.assistant' && /^heard/.test(payload.text),
+      );
+      expect(reported).toHaveLength(1);
+      return reported[0].payload.text;
     });
-    expect(heard).toMatch(
+    expect(received).toMatch(
       /^heard message This run is in the phase explore now and may do less: because the test says so/,
     );
-    expect(heard).toContain('- filesystem.write: nothing');
+    expect(received).toContain('- filesystem.write: nothing');
     await eventually(async () => {
       const { typedSearchAttributes } = await stack.temporal.workflow.getHandle(agentRunId(run.attemptId)).describe();
       expect(typedSearchAttributes.get(searchAttributes.phase)).toBe('explore');
@@ -283,7 +285,7 @@ describe('phases of a run', () => {
     ['explore', { files: { 'a.txt': 'a' } }, {}],
     ['explore', { files: { 'a.txt': 'a' }, commit: 'Work' }, {}],
     ['implement', { files: { 'secrets/key': 'x' } }, { sandboxPresetId: 'no-secrets' }],
-  ])('an agent in %s that did %j beyond what it may is no success', async (phase, told, request) => {
+  ])('an agent in %s that did %j beyond what it may is no success', async (phase, reported, request) => {
     if ('sandboxPresetId' in request) {
       const filesystem = { deniedPaths: ['secrets'] };
       await admin.ok('POST', '/api/sandbox-policies', { id: 'no-secrets', name: 'No secrets', filesystem });
@@ -291,7 +293,7 @@ describe('phases of a run', () => {
     const result = { status: 'success', summary: 'did it' };
     const task = await admin.createTask({
       title: 'Told',
-      description: JSON.stringify({ ...told, result }),
+      description: JSON.stringify({ ...reported, result }),
       git: { repo: 'sample' },
     });
     const { attemptId } = await admin.start(task.id, { agent: 'told', phase, ...request });

@@ -92,9 +92,9 @@ describe('refused recovery', () => {
     const { attemptId: again } = await stack.call.start(taskId, { agent: 'worker-bee' });
     expect(await cancel(taskId, attemptId)).toMatchObject({ status: 409, body: { code: 'RECOVERY_NOT_CANCELLABLE' } });
 
-    const told = await watcher.hears(({ type, data }) => type === 'agent:event' && data.kind === 'run.refused');
-    expect(told).toMatchObject({ attemptId: refused.nextAttemptId, data: { payload: { code } } });
-    await watcher.hears(({ type, status }) => type === 'agent:complete' && status === 'refused');
+    const reported = await watcher.receives(({ type, data }) => type === 'agent:event' && data.kind === 'run.refused');
+    expect(reported).toMatchObject({ attemptId: refused.nextAttemptId, data: { payload: { code } } });
+    await watcher.receives(({ type, status }) => type === 'agent:complete' && status === 'refused');
     watcher.close();
     const url = `/api/agents/${taskId}/attempts`;
     expect(await stack.call.ok('GET', `${url}/${refused.nextAttemptId}`)).toMatchObject({

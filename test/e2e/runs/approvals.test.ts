@@ -50,7 +50,7 @@ describe('approvals of a run', () => {
     const again = await requester.approvals.request(anApprovalRequest(run));
     expect(again).toEqual(approval);
     const waiting = requester.approvals.settled(approval.id, AbortSignal.timeout(120_000));
-    await watcher.hears((message) => message.type === 'run-approval:changed' && message.approval.id === approval.id);
+    await watcher.receives((message) => message.type === 'run-approval:changed' && message.approval.id === approval.id);
     await eventually(async () => expect(await kinds(run)).toEqual(['run.started', 'approval.requested']));
     const listed = await admin.ok('GET', `/api/run-approvals?attemptId=${run.attemptId}&status=pending`);
     expect(listed).toMatchObject([
@@ -79,7 +79,7 @@ describe('approvals of a run', () => {
     const record = won[0]!.body;
     expect(record).toMatchObject({ revision: 2, resolution: { decision: record.status, actor: 'service:admin' } });
     await expect(waiting).resolves.toEqual(record);
-    await watcher.hears(
+    await watcher.receives(
       (message) => message.type === 'run-approval:changed' && message.approval.status === record.status,
     );
     watcher.close();

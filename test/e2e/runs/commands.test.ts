@@ -61,8 +61,8 @@ describe('commands to running agents', () => {
     expect(attempt.completion).toMatchObject({ status: 'success', summary: 'Finished as told.' });
 
     const events = await run.events();
-    const heard = events.filter(({ kind }) => kind === 'message.assistant').map(({ payload }) => payload.text);
-    expect(heard).toEqual(['heard message one', 'heard steer two', 'heard steer finish']);
+    const received = events.filter(({ kind }) => kind === 'message.assistant').map(({ payload }) => payload.text);
+    expect(received).toEqual(['heard message one', 'heard steer two', 'heard steer finish']);
     const said = events.filter(({ kind }) => ['message.operator', 'conversation.steered'].includes(kind));
     expect(said.map(({ kind, payload }) => [kind, payload.message, payload.actor, payload.delivered])).toEqual([
       ['message.operator', 'one', 'Jo', true],
@@ -88,10 +88,10 @@ describe('commands to running agents', () => {
     expect(answers.map(({ body }) => body.delivered)).toEqual(words.map(() => true));
     await run.say('interrupt');
     await stack.call.ended(run.taskId);
-    const heard = (await run.events())
+    const received = (await run.events())
       .filter(({ kind }) => kind === 'message.assistant')
       .map(({ payload }) => payload.text.replace('heard steer ', ''));
-    expect(heard.slice(0, -1).sort()).toEqual(words);
+    expect(received.slice(0, -1).sort()).toEqual(words);
   });
 
   test('the same idempotency key is one command; another command under it is refused', async () => {
@@ -112,8 +112,8 @@ describe('commands to running agents', () => {
     await stack.call.ended(run.taskId);
     // Also after the end, the outcome is what it was.
     expect((await run.say('steer', { message: 'once' }, key)).body).toEqual({ ...outcome, replayed: true });
-    const heard = (await run.events()).filter(({ payload }) => payload.text === 'heard steer once');
-    expect(heard).toHaveLength(1);
+    const received = (await run.events()).filter(({ payload }) => payload.text === 'heard steer once');
+    expect(received).toHaveLength(1);
   });
 
   test('an unsupported command is refused with the evidence', async () => {
@@ -243,8 +243,8 @@ describe('commands to running agents', () => {
       expect((await run.say('steer', { message: 'early' }, key)).body).toEqual({ ...said.body, replayed: true });
       await run.say('interrupt');
       await stack.call.ended(run.taskId);
-      const heard = (await run.events()).filter(({ payload }) => payload.text === 'heard steer early');
-      expect(heard).toHaveLength(1);
+      const received = (await run.events()).filter(({ payload }) => payload.text === 'heard steer early');
+      expect(received).toHaveLength(1);
     } finally {
       await database.close();
     }

@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 /** Runs an agent that follows its instructions; returns the completion and the task. */
-async function completed(told: object, fields: object = {}) {
+async function completed(reported: object, fields: object = {}) {
   const task = await stack.call.createTask({
     title: 'Told',
-    description: JSON.stringify(told),
+    description: JSON.stringify(reported),
     git: { repo: 'sample' },
     ...fields,
   });
@@ -115,13 +115,13 @@ test('an agent that lies about its work is found out', async () => {
 
 test('what the policy of the task does not allow makes a success partial', async () => {
   const executionPolicy = { allowedSideEffects: [{ kind: 'filesystem-write', scope: '/src/../docs/**' }] };
-  const told = { files: { 'docs/ok.md': 'x', 'src/no.ts': 'x' }, commit: 'Both', result: result({}) };
-  const { completion } = await completed(told, { executionPolicy });
+  const reported = { files: { 'docs/ok.md': 'x', 'src/no.ts': 'x' }, commit: 'Both', result: result({}) };
+  const { completion } = await completed(reported, { executionPolicy });
   // An absolute scope lies outside the worktree: it allows nothing.
   expect(codes(completion)).toContain('side-effect-unauthorized');
 
   const narrow = { allowedSideEffects: [{ kind: 'filesystem-write', scope: 'docs/**' }] };
-  const second = await completed(told, { executionPolicy: narrow });
+  const second = await completed(reported, { executionPolicy: narrow });
   expect(codes(second.completion)).toEqual(['commit-policy-violated', 'side-effect-unauthorized']);
   expect(second.completion.sideEffects).toContainEqual(
     expect.objectContaining({ kind: 'filesystem-write', target: 'src/no.ts', authorized: false }),
@@ -151,9 +151,9 @@ test.each([
   ['artifact', { files: { a: 'x' } }, result({})],
   ['commit', {}, result({})],
   ['other', { files: { a: 'x' }, commit: 'Work' }, result({})],
-])('a required %s that is missing makes a success partial', async (kind, told, claim) => {
+])('a required %s that is missing makes a success partial', async (kind, reported, claim) => {
   const executionPolicy = { expectedOutputs: [{ id: 'wanted', kind, required: true }], allowEmptyResult: true };
-  const { completion } = await completed({ ...told, result: claim }, { executionPolicy });
+  const { completion } = await completed({ ...reported, result: claim }, { executionPolicy });
   expect(completion.status).toBe('partial');
   expect(codes(completion)).toEqual(['output-missing']);
 });
@@ -285,10 +285,10 @@ describe('an agent elsewhere that has worked in the worktree', () => {
 
 test('a required verification step that a run does not report is named and keeps its task from done', async () => {
   const { id, verificationSteps } = await (async () => {
-    const told = { files: { 'a.txt': 'a' }, result: result({}) };
+    const reported = { files: { 'a.txt': 'a' }, result: result({}) };
     const task = await stack.call.createTask({
       title: 'Told',
-      description: JSON.stringify(told),
+      description: JSON.stringify(reported),
       git: { repo: 'sample' },
     });
     await stack.call.ok('POST', `/api/tasks/${task.id}/verification`, { description: 'Looks well' });

@@ -16,21 +16,21 @@ describe('hooks', () => {
   });
   afterAll(() => stack.close());
 
-  interface Told {
+  interface Reported {
     hookId: string;
     event: string;
     context: Record<string, unknown>;
   }
 
   /** A receiver with a hook that notifies it. */
-  async function told(hook: Record<string, unknown>, answer?: (nth: number) => number) {
+  async function reported(hook: Record<string, unknown>, answer?: (nth: number) => number) {
     const receiver = await aReceiver(answer);
     const action = { type: 'webhook', url: receiver.url };
     const { id } = await stack.call.ok('POST', '/api/hooks', { name: 'Tell', action, ...hook });
     return {
       id: id as string,
       receiver,
-      heard: (): Told[] => receiver.received.map(({ body }) => JSON.parse(body) as Told),
+      received: (): Reported[] => receiver.received.map(({ body }) => JSON.parse(body) as Reported),
       async close() {
         await stack.call.ok('DELETE', `/api/hooks/${id}`);
         await receiver.close();
@@ -42,14 +42,14 @@ describe('hooks', () => {
 
   test('a change of a status is delivered once, signed, however many replicas notice it', async () => {
     const another = await stack.anotherApi();
-    const hook = await told({ event: 'task.status.changed', filter: { newStatus: 'done', project: 'shop' } });
+    const hook = await reported({ event: 'task.status.changed', filter: { newStatus: 'done', project: 'shop' } });
     const { id } = await stack.call.createTask({ title: 'Ship', project: 'shop' });
     const other = await stack.call.createTask({ title: 'Elsewhere', project: 'garden' });
     await status(other.id, 'done');
     await status(id, 'in-progress');
     await status(id, 'done');
     await eventually(async () => expect(await executions(hook.id)).toMatchObject([{ state: 'delivered', taskId: id }]));
-    expect(hook.heard()).toEqual([
+    expect(hook.received()).toEqual([
       {
         hookId: hook.id,
         hookName: 'Tell',
@@ -72,7 +72,7 @@ describe('hooks', () => {
 
   test('every kind of change has its event, also one made by hand', async () => {
     const events = ['task.created', 'task.started', 'task.blocked', 'task.done', 'task.archived'];
-    const hooks = await Promise.all(events.map((event) => told({ event })));
+    const hooks = await Promise.all(events.map((event) => reported({ event })));
     const { id } = await stack.call.createTask({ title: 'Followed' });
     await status(id, 'in-progress');
     const directory = join(stack.env.BOARD_DATA_DIR, 'tasks', 'active');
@@ -81,17 +81,17 @@ describe('hooks', () => {
       (await readdir(directory)).find((name) => name.startsWith(id))!,
     );
     await writeFile(file, (await readFile(file, 'utf8')).replace('status: in-progress', 'status: blocked'));
-    await eventually(() => expect(hooks[2]!.heard()).toHaveLength(1));
+    await eventually(() => expect(hooks[2]!.received()).toHaveLength(1));
     await status(id, 'done');
     await stack.call.ok('POST', `/api/tasks/${id}/archive`);
-    await eventually(() => expect(hooks.map((hook) => hook.heard().length)).toEqual([1, 1, 1, 1, 1]));
-    expect(hooks.map((hook) => hook.heard()[0]?.event)).toEqual(events);
+    await eventually(() => expect(hooks.map((hook) => hook.received().length)).toEqual([1, 1, 1, 1, 1]));
+    expect(hooks.map((hook) => hook.received()[0]?.event)).toEqual(events);
     await Promise.all(hooks.map((hook) => hook.close()));
   });
 
   test('a receiver that fails is retried until it accepts, and one that never does is abandoned', async () => {
-    const flaky = await told({ event: 'task.done' }, (nth) => (nth < 3 ? 503 : 200));
-    const gone = await told({ event: 'task.done' }, () => 410);
+    const flaky = await reported({ event: 'task.done' }, (nth) => (nth < 3 ? 503 : 200));
+    const gone = await reported({ event: 'task.done' }, () => 410);
     const { id } = await stack.call.createTask({ title: 'Told again' });
     await status(id, 'done');
     await eventually(async () =>
@@ -108,7 +108,7 @@ describe('hooks', () => {
   });
 
   test('hooks are changed, turned off, listed, and fired by hand', async () => {
-    const hook = await told({ event: 'task.blocked', filter: { type: 'code' } });
+    const hook = await reported({ event: 'task.blocked', filter: { type: 'code' } });
     const { id } = await stack.call.createTask({ title: 'By hand' });
     const fired = await stack.call.ok('POST', '/api/hooks/fire', {
       event: 'task.blocked',
@@ -116,7 +116,7 @@ describe('hooks', () => {
       newStatus: 'blocked',
     });
     expect(fired).toEqual({ hooksRun: 1, results: [{ hookId: hook.id, hookName: 'Tell' }] });
-    await eventually(() => expect(hook.heard()).toMatchObject([{ context: { taskId: id, newStatus: 'blocked' } }]));
+    await eventually(() => expect(hook.received()).toMatchObject([{ context: { taskId: id, newStatus: 'blocked' } }]));
     const off = await stack.call.ok('PATCH', `/api/hooks/${hook.id}`, { enabled: false, expectedRevision: 1 });
     expect(off).toMatchObject({ enabled: false, revision: 2, filter: { type: 'code' } });
     expect(await stack.call.ok('GET', '/api/hooks?enabled=true')).toEqual([]);

@@ -67,14 +67,14 @@ describe('run of an agent', () => {
     const watcher = await TestWatcher.open(stack.url);
     const { attemptId } = await stack.call.start(task.id, { agent: 'slow-bee' });
     watcher.say({ type: 'subscribe', taskId: task.id, attemptId });
-    await watcher.hears((message) => message.type === 'agent:event' && message.sequence === 5);
+    await watcher.receives((message) => message.type === 'agent:event' && message.sequence === 5);
     watcher.close();
 
     const seen = watcher.sequences(attemptId);
     const again = await TestWatcher.open(other.url);
     again.say({ type: 'subscribe', taskId: task.id, attemptId, afterSequence: seen.at(-1) });
-    await again.hears((message) => message.type === 'agent:complete');
-    await again.hears(
+    await again.receives((message) => message.type === 'agent:complete');
+    await again.receives(
       (message) => message.type === 'task:updated' && message.task.id === task.id && message.task.status === 'done',
     );
     again.close();
@@ -165,7 +165,7 @@ describe('run of an agent', () => {
       const watcher = await TestWatcher.open(stack.url);
       try {
         watcher.say({ type: 'subscribe', taskId: task.id });
-        expect(await watcher.hears(({ type }) => type === 'subscribed')).toMatchObject({ attemptId, running });
+        expect(await watcher.receives(({ type }) => type === 'subscribed')).toMatchObject({ attemptId, running });
       } finally {
         watcher.close();
       }

@@ -17,8 +17,8 @@ afterAll(() => stack.close());
 
 const events = (taskId: string) => stack.call.ok('GET', `/api/telemetry/events/task/${taskId}?limit=1000`);
 
-async function run(told: object, task?: { id: string }) {
-  const description = JSON.stringify(told);
+async function run(reported: object, task?: { id: string }) {
+  const description = JSON.stringify(reported);
   const { id } =
     task ?? (await stack.call.createTask({ title: 'Told', description, project: 'shop', git: { repo: 'sample' } }));
   await stack.call.start(id, { agent: 'as-told' });

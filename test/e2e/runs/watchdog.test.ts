@@ -68,8 +68,10 @@ describe('watchdog of a run', () => {
     expect(overrides).toEqual([]);
 
     const events = await stack.call.events(run.taskId, run.attemptId);
-    const told = events.filter(({ payload }) => payload.watchdog !== undefined);
-    expect(told.map(({ payload }) => payload.watchdog.findingId)).toEqual(findings.map(({ id }: { id: string }) => id));
+    const reported = events.filter(({ payload }) => payload.watchdog !== undefined);
+    expect(reported.map(({ payload }) => payload.watchdog.findingId)).toEqual(
+      findings.map(({ id }: { id: string }) => id),
+    );
     expect(events.find(({ kind }) => kind === 'conversation.steered')).toMatchObject({
       payload: { sentBy: 'system:watchdog', delivered: true },
     });

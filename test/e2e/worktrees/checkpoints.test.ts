@@ -93,8 +93,8 @@ describe('checkpoints of a run', () => {
     expect(await git(repository, 'log', '--format=%s', `board/${run.taskId}`)).toBe('First');
 
     const events = await stack.call.events(run.taskId, run.attemptId);
-    const told = events.filter(({ kind }) => kind === 'workspace.checkpoint.created');
-    expect(told.map(({ payload }) => payload.checkpointId)).toEqual(all.map(({ id }: { id: string }) => id));
+    const reported = events.filter(({ kind }) => kind === 'workspace.checkpoint.created');
+    expect(reported.map(({ payload }) => payload.checkpointId)).toEqual(all.map(({ id }: { id: string }) => id));
     expect(await list(run, '&limit=1')).toMatchObject({ checkpoints: [{ number: 1 }], hasMore: true });
     expect(await list(run, '&afterNumber=1')).toMatchObject({
       checkpoints: [{ number: 2 }, ...all.slice(2).map(() => ({}))],

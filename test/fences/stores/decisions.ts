@@ -280,12 +280,12 @@ export function decisionFences(open: OpenStore): void {
     });
 
     it('are notified of a change of their state after it is stored, and of none that did not come about', async () => {
-      const heard: string[] = [];
-      const told = await createTreeStore(db, async (tree) => heard.push(tree.state));
-      await told.resume(id, note('resume'));
-      await told.pause(id, [], note('pause'));
-      await told.pause(id, [], note('pause'));
-      expect(heard).toEqual(['paused']);
+      const received: string[] = [];
+      const reported = await createTreeStore(db, async (tree) => received.push(tree.state));
+      await reported.resume(id, note('resume'));
+      await reported.pause(id, [], note('pause'));
+      await reported.pause(id, [], note('pause'));
+      expect(received).toEqual(['paused']);
     });
   });
 

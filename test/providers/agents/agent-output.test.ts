@@ -28,7 +28,7 @@ class SlowSink extends RecordingSink {
   }
 }
 
-interface Told {
+interface Reported {
   lifeMs: number;
   startMs: number;
   out: string[];
@@ -40,7 +40,7 @@ interface Told {
 }
 
 const words = fc.array(fc.stringMatching(/^[a-zA-Z0-9 äß.]{0,60}$/), { maxLength: 40 });
-const told: fc.Arbitrary<Told> = fc.record({
+const reported: fc.Arbitrary<Reported> = fc.record({
   lifeMs: fc.oneof(fc.constant(0), fc.nat(200)),
   startMs: fc.oneof(fc.constant(0), fc.nat(250)),
   out: words,
@@ -54,10 +54,10 @@ const told: fc.Arbitrary<Told> = fc.record({
 /** Prints its arguments, lives for a while in between, and never reads. */
 const script = `printf %s "$1"; printf %s "$2" >&2; [ "$3" = 0 ] || sleep "$3"; printf %s "$4"; exit "$5"`;
 const block = (lines: string[]): string => lines.map((line) => `${line}\n`).join('');
-const resultOf = ({ status, lineEnd }: Told): string =>
+const resultOf = ({ status, lineEnd }: Reported): string =>
   JSON.stringify({ type: 'result', status, summary: 'As printed' }) + (lineEnd ? '\n' : '');
 
-async function expectAllOf(agent: Told): Promise<void> {
+async function expectAllOf(agent: Reported): Promise<void> {
   const texts = [block(agent.out), block(agent.err), String(agent.lifeMs / 1_000), resultOf(agent)];
   const dispatch = await aDispatch(directory, script, { args: [...texts, String(agent.exitCode)] });
   const spoolDir = agent.detached ? { spoolDir: join(directory.path, 'agents', dispatch.attemptId) } : {};
@@ -80,8 +80,8 @@ describe('the output of an agent', () => {
     const busy = [load(), load()];
     try {
       const beside = fc.oneof(
-        fc.array(told, { minLength: 1, maxLength: 12 }),
-        fc.array(told, { minLength: 50, maxLength: 50 }),
+        fc.array(reported, { minLength: 1, maxLength: 12 }),
+        fc.array(reported, { minLength: 50, maxLength: 50 }),
       );
       await fc.assert(
         fc.asyncProperty(beside, async (agents) => {

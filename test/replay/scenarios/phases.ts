@@ -24,8 +24,10 @@ async function changedRun({ service: { call } }: Stage, agent: string, delivered
     await call.ok('POST', url, transitionOf(await readPhase(call, run), phase, phase));
     await eventually(async () => {
       const events = await call.events(run.taskId, run.attemptId);
-      const told = events.filter(({ payload }) => payload.actor === 'system:phase' && payload.delivered === delivered);
-      if (told.length <= index) {
+      const reported = events.filter(
+        ({ payload }) => payload.actor === 'system:phase' && payload.delivered === delivered,
+      );
+      if (reported.length <= index) {
         throw new Error('it has not been told yet');
       }
     });

@@ -76,8 +76,8 @@ export async function provenScenarios({ service, temporal }: Stage): Promise<Rec
 
   const action = { type: 'webhook', url: 'http://127.0.0.1:9/told' };
   const { id: hookId } = await call.ok('POST', '/api/hooks', { name: 'Tell', event: 'task.done', action });
-  const told = await call.createTask({ title: 'Told of' });
-  await call.ok('PATCH', `/api/tasks/${told.id}`, { status: 'done' });
+  const reported = await call.createTask({ title: 'Told of' });
+  await call.ok('PATCH', `/api/tasks/${reported.id}`, { status: 'done' });
   const transition = await latestWorkflow(temporal, 'taskTransition');
   await call.ok('DELETE', `/api/hooks/${hookId}`);
 

@@ -10,9 +10,9 @@ export async function resultScenarios({ service, dir }: Stage): Promise<Recordin
   const { call } = service;
   const shop = await aRemoteRepository(dir, 'results');
   await call.ok('POST', '/api/config/repos', { name: 'results', path: shop.path, remote: 'origin' });
-  const told = { files: { 'work.txt': 'work\n' }, result: { status: 'success', summary: 'Done.' } };
+  const reported = { files: { 'work.txt': 'work\n' }, result: { status: 'success', summary: 'Done.' } };
   const aTask = async (): Promise<string> => {
-    const task = { title: 'Recorded', description: JSON.stringify(told), git: { repo: 'results' } };
+    const task = { title: 'Recorded', description: JSON.stringify(reported), git: { repo: 'results' } };
     return (await call.createTask(task)).id;
   };
   const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/worktree${rest}`;

@@ -253,12 +253,12 @@ describe('the server', () => {
     try {
       expect((await other.call('POST', '/schema', schema)).status).toBe(204);
       expect((await other.call('POST', '/schema', schema)).status).toBe(204);
-      const told = (text: string) =>
+      const reported = (text: string) =>
         JSON.parse(text.replace(/"bitDepth":\d+/g, '"bitDepth":0')).indexes.map((index: { frames?: unknown }) => ({
           ...index,
           frames: undefined,
         }));
-      expect(told((await other.call('GET', '/schema')).text)).toEqual(told(schema));
+      expect(reported((await other.call('GET', '/schema')).text)).toEqual(reported(schema));
     } finally {
       await other.remove();
     }

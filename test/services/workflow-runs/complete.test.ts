@@ -33,9 +33,9 @@ const forever = async function* () {
 
 it('streams the text as it comes, and reports its cost at the prices of the catalog', async () => {
   provider.answers(() => ['Hel', 'lo']);
-  const told: string[] = [];
+  const reported: string[] = [];
   // 600 tokens at 10, 400 from the cache at 1, 50 of output at 20 USD per million.
-  expect(await ask('quick', { onText: (delta) => told.push(delta) })).toEqual({
+  expect(await ask('quick', { onText: (delta) => reported.push(delta) })).toEqual({
     text: 'Hello',
     thinking: [],
     toolCalls: [],
@@ -43,7 +43,7 @@ it('streams the text as it comes, and reports its cost at the prices of the cata
     usage: { input_tokens: 1_000, output_tokens: 50, cost: 0.0074 },
     model: 'small',
   });
-  expect(told).toEqual(['Hel', 'lo']);
+  expect(reported).toEqual(['Hel', 'lo']);
 });
 
 it('counts tokens without prices as free', async () => {

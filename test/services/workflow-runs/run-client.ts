@@ -5,7 +5,7 @@ import type { Reply, WorkflowRunsUnderTest } from './service-under-test';
 export const asking =
   'digraph Ask { start -> ok; ok [shape=hexagon, label="Go on?"]; ok -> exit [label="Yes"]; ok -> ok [label="No"] }';
 
-interface Told {
+interface Reported {
   id: number;
   event: Record<string, unknown>;
 }
@@ -34,7 +34,7 @@ export function runClient(service: () => WorkflowRunsUnderTest) {
     service().call('POST', `/runs/${id}/questions/${qid}/answer`, body);
 
   /** Every event of a run, from wherever it is followed to its end. */
-  async function eventsOf(id: string, lastEventId?: string): Promise<Told[]> {
+  async function eventsOf(id: string, lastEventId?: string): Promise<Reported[]> {
     const headers: Record<string, string> = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
     const text = await (await service().open('GET', `/runs/${id}/events`, { headers })).text();
     return text

@@ -40,15 +40,15 @@ describe('sessions after kills', () => {
       killPart(service, 'workflow-runs');
       // Its watchers come back as soon as it does.
       const again = await persistently(() => call(`/sessions/${id}/events`));
-      const told = await readEvents(again, ({ event }) => event === 'done');
+      const reported = await readEvents(again, ({ event }) => event === 'done');
 
-      expect(told.slice(0, seen.length)).toEqual(seen);
-      const deltas = told.filter(({ event }) => event === 'content_delta').map(({ data }) => data);
+      expect(reported.slice(0, seen.length)).toEqual(seen);
+      const deltas = reported.filter(({ event }) => event === 'content_delta').map(({ data }) => data);
       expect(deltas).toEqual([
         { delta: 'Half', turn: 1, attempt: 1, offset: 0 },
         { delta: 'Whole', turn: 1, attempt: 2, offset: 0 },
       ]);
-      expect(told.filter(({ event }) => event === 'assistant_turn')).toHaveLength(1);
+      expect(reported.filter(({ event }) => event === 'assistant_turn')).toHaveLength(1);
       const { turns } = (await (await call(`/sessions/${id}`)).json()) as { turns: { content: string }[] };
       expect(turns.map(({ content }) => content)).toEqual(['Hi', 'Whole']);
     } finally {

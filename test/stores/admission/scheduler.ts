@@ -39,7 +39,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
   let database: Database;
   let control: AdmissionControl;
   let away: string[];
-  let told: string[];
+  let reported: string[];
   const read = { documents: 0 };
   let attempts = 0;
 
@@ -61,7 +61,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     };
     await control.settings.patch({ admission: { queue: { globalLimit: 10_000, perWorkspaceLimit: 10_000 } } });
     away = ['away'];
-    told = [];
+    reported = [];
   });
   afterEach(() => database.close());
 
@@ -85,7 +85,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     createSchedulerActivities({
       admission: control,
       attempts: { get: async () => undefined },
-      signalCapacity: async (id) => told.push(id) > 0,
+      signalCapacity: async (id) => reported.push(id) > 0,
       requestStop: async () => true,
       log,
       now,
@@ -100,7 +100,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const stuck = await enqueue(...several(200, { hostId: 'away', priority: 3 }));
     const [fits] = await enqueue(aRequest({ hostId: 'here' }));
     await look();
-    expect(told).toEqual([fits]);
+    expect(reported).toEqual([fits]);
 
     // They wait for their host and for nothing else: a launch elsewhere need not queue behind them, one there has to.
     for (const id of [stuck[0]!, stuck.at(-1)!]) {
@@ -119,7 +119,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     await look();
     away = [];
     await look();
-    expect(told).toEqual(waiting.slice(0, 2));
+    expect(reported).toEqual(waiting.slice(0, 2));
     for (const id of waiting.slice(2)) {
       expect(await limitsOf(id)).toEqual(['global.runs']);
     }
@@ -138,7 +138,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
       await look();
       looks.push(read.documents);
     }
-    expect(told).toHaveLength(4);
+    expect(reported).toHaveLength(4);
     expect(looks[0]).toBeLessThan(40);
     expect(looks[1]).toBeLessThanOrEqual(looks[0]!);
   });
@@ -149,7 +149,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const [first, second] = await enqueue(...several(60, { rootTaskId: 'full' }));
     const [next] = await enqueue(aRequest());
     await look();
-    expect(told).toEqual([first, next]);
+    expect(reported).toEqual([first, next]);
     expect(await limitsOf(second!)).toEqual(['root-task.runs']);
   });
 
@@ -159,7 +159,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const [first, ...others] = await enqueue(...several(50, { workspaceId: 'full' }));
     expect(await admit({ workspaceId: 'free' })).toBe('queued');
     await look();
-    expect(told).toEqual([expect.any(String), first].sort());
+    expect(reported).toEqual([expect.any(String), first].sort());
     for (const id of [others[0]!, others.at(-1)!]) {
       expect(await limitsOf(id)).toEqual(['workspace.runs']);
     }
@@ -172,7 +172,7 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const { leaseMs, retryBackoffMs, maxRetries } = (await control.settings.current()).admission.queue;
     for (let retries = 0; retries <= maxRetries; retries += 1) {
       await look();
-      expect(told).toHaveLength(retries + 1);
+      expect(reported).toHaveLength(retries + 1);
       // The notified worker has died: nothing happens until the lease is over, however long everything else was away.
       await look();
       expect(await control.queue.get(id)).toMatchObject({ state: 'leased', retries });
@@ -202,9 +202,9 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const [id] = await enqueue(aRequest());
     await entries.findOneAndUpdate({ _id: id! }, { $unset: { line: '' } });
     await look();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     control = { ...control, queue: await createQueueStore(database) };
     await look();
-    expect(told).toEqual([id]);
+    expect(reported).toEqual([id]);
   });
 }

@@ -26,13 +26,13 @@ export function logContract(harness: StoreHarness): void {
 
     /** Collects what a watcher receives, until the test ends. */
     function watch(own: EntryLog<Line>, scope: string, after = 0): Line[] {
-      const heard: Line[] = [];
+      const received: Line[] = [];
       void (async () => {
         for await (const entries of own.watch(scope, { after, signal: ended.signal })) {
-          heard.push(...entries);
+          received.push(...entries);
         }
       })();
-      return heard;
+      return received;
     }
 
     it('is trimmed to its last entry, whose sequence and key remain', async () => {
@@ -51,10 +51,10 @@ export function logContract(harness: StoreHarness): void {
       const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
       const notices = watch(heardFeed, 'all');
       const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: `up to ${last}` }) };
-      expect(await log.appendAndTell('s', [{ text: 'a' }, { text: 'b' }], notice)).toEqual([1, 2]);
-      expect(await log.appendAndTell('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
-      expect(await log.appendAndTell('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
-      expect(await log.appendAndTell('s', [], notice)).toEqual([]);
+      expect(await log.appendWithNotice('s', [{ text: 'a' }, { text: 'b' }], notice)).toEqual([1, 2]);
+      expect(await log.appendWithNotice('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
+      expect(await log.appendWithNotice('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
+      expect(await log.appendWithNotice('s', [], notice)).toEqual([]);
       await eventually(() => expect(notices.map(({ text }) => text)).toEqual(['up to 2', 'up to 3', 'up to 3']));
       expect((await elsewhere.read('s', 0, 10)).map(({ text }) => text)).toEqual(['a', 'b', 'c']);
     });
@@ -63,7 +63,7 @@ export function logContract(harness: StoreHarness): void {
       const name = uniqueName();
       const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
       const missed: number[] = [];
-      let heard = 0;
+      let received = 0;
       void (async () => {
         for await (const entries of heardFeed.watch('all', { after: 0, signal: ended.signal })) {
           for (const { text } of entries) {
@@ -71,14 +71,14 @@ export function logContract(harness: StoreHarness): void {
               missed.push(Number(text));
             }
           }
-          heard += entries.length;
+          received += entries.length;
         }
       })();
       const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: String(last) }) };
       for (let n = 0; n < 50; n += 1) {
-        await log.appendAndTell('s', [{ text: 'x' }], notice);
+        await log.appendWithNotice('s', [{ text: 'x' }], notice);
       }
-      await eventually(() => expect(heard).toBe(50));
+      await eventually(() => expect(received).toBe(50));
       expect(missed).toEqual([]);
     });
 
@@ -223,11 +223,11 @@ export function logContract(harness: StoreHarness): void {
     });
 
     it('wakes a sleeping watcher of another connection', async () => {
-      const heard = watch(elsewhere, 's');
+      const received = watch(elsewhere, 's');
       await log.append('s', [{ text: 'a' }]);
-      await eventually(() => expect(heard).toHaveLength(1));
+      await eventually(() => expect(received).toHaveLength(1));
       await log.append('s', [{ text: 'b' }]);
-      await eventually(() => expect(heard).toHaveLength(2));
+      await eventually(() => expect(received).toHaveLength(2));
     });
 
     it('ends a watch when its signal aborts, also one that begins aborted', async () => {

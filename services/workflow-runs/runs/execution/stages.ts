@@ -21,8 +21,8 @@ export async function visit(node: GraphNode, run: StageContext): Promise<Outcome
   const { progress } = run;
   const stage = progress.beginStage(node.id);
   try {
-    const { outcome, told } = await work(node, stage, run);
-    progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', told);
+    const { outcome, reported } = await work(node, stage, run);
+    progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', reported);
     return outcome;
   } catch (error) {
     if (isCancellation(error)) {
@@ -37,7 +37,7 @@ export async function visit(node: GraphNode, run: StageContext): Promise<Outcome
 
 interface Worked {
   outcome: Outcome;
-  told?: Partial<Stage>;
+  reported?: Partial<Stage>;
 }
 
 const done: Worked = { outcome: { outcome: 'success' } };
@@ -73,7 +73,7 @@ async function promptModel(node: GraphNode, stage: Stage, { runId, goal, progres
   });
   progress.setValues({ [`${node.id}_output`]: answer.text, last_output: answer.text });
   const { model, usage, retries } = answer;
-  return { outcome: { outcome: 'success' }, told: { model, usage, retries, notes: answer.text.slice(0, 200) } };
+  return { outcome: { outcome: 'success' }, reported: { model, usage, retries, notes: answer.text.slice(0, 200) } };
 }
 
 async function askSomebody(node: GraphNode, stage: Stage, run: StageContext): Promise<Worked> {
@@ -106,13 +106,13 @@ async function askSomebody(node: GraphNode, stage: Stage, run: StageContext): Pr
   if (!answer) {
     progress.tell({ InterviewTimedOut: { stage_id: stage.id, question_id: question.id } });
     const reason = 'Nobody answered in time.';
-    return { outcome: { outcome: 'fail', reason }, told: { failure_reason: reason } };
+    return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
   const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
   progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
   const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
   progress.tell({ InterviewCompleted: { stage_id: stage.id, question_id: question.id, answer: text.slice(0, 1_000) } });
-  return { outcome: { outcome: 'success', options: answer.keys }, told: { notes: text.slice(0, 200) } };
+  return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
 }
 
 /** The message of a failure. */

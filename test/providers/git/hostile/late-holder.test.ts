@@ -110,14 +110,14 @@ describe('a worker that reclaims and falls asleep', () => {
     let points = 0;
     for (let isThrough = false; !isThrough; points += 1) {
       const baseline = await lostAttempt();
-      const sleeper = asleepAt(await take(baseline.attemptId), points + 1);
-      const late = reclaim(baseline, sleeper.fence).then(
+      const pausedHolder = asleepAt(await take(baseline.attemptId), points + 1);
+      const late = reclaim(baseline, pausedHolder.fence).then(
         () => 'done',
         (error: unknown) => (error as { code?: string }).code,
       );
-      isThrough = (await Promise.race([late, sleeper.asleep])) === 'done';
+      isThrough = (await Promise.race([late, pausedHolder.asleep])) === 'done';
       const wanted = await finishElsewhere(baseline);
-      sleeper.wake();
+      pausedHolder.wake();
       expect(await late).toBe(isThrough ? 'done' : 'fenced');
       expect(await stateNow()).toEqual(wanted);
     }

@@ -21,7 +21,7 @@ describe('replaced worktree locations', () => {
   const found = () => readLinkedWorktree(at.worktree);
 
   it('finds what git would find, by whatever way one comes to the worktree', async () => {
-    const told = await sh(
+    const reported = await sh(
       at.worktree,
       'rev-parse',
       '--path-format=absolute',
@@ -29,7 +29,7 @@ describe('replaced worktree locations', () => {
       '--git-dir',
       '--git-common-dir',
     );
-    const [path, own, commonDir] = told.split('\n');
+    const [path, own, commonDir] = reported.split('\n');
     expect(found()).toEqual({ path, gitDir: own, commonDir });
     const other = join(at.directory.path, 'another-way');
     await symlink(at.worktree, other);

@@ -110,10 +110,10 @@ describe('people in a run', () => {
     // A reader of the history may send it again: it was recorded once.
     const handle = service.temporal.client.workflow.getHandle(runWorkflowId(id));
     const { events } = await handle.fetchHistory();
-    const told = events?.flatMap(
+    const reported = events?.flatMap(
       ({ workflowExecutionUpdateAcceptedEventAttributes: each }) => each?.acceptedRequest?.input?.args?.payloads ?? [],
     );
-    const said = JSON.parse(Buffer.from(told?.[0]?.data ?? []).toString()) as object;
+    const said = JSON.parse(Buffer.from(reported?.[0]?.data ?? []).toString()) as object;
     expect(said).toMatchObject({ text: 'Be brief' });
     await handle.executeUpdate('steer', { args: [said] });
     await answer(id, 'ok', { value: 'go' });
