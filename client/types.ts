@@ -11841,6 +11841,8 @@ export interface components {
             /** @default [] */
             environmentKeys: string[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "stdio";
         } | {
@@ -11851,6 +11853,8 @@ export interface components {
                 prefix?: string;
             }[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "http";
             url: string;
@@ -11862,6 +11866,8 @@ export interface components {
                 prefix?: string;
             }[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "sse";
             url: string;
@@ -11873,6 +11879,8 @@ export interface components {
             /** @default [] */
             environmentKeys?: string[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "stdio";
         } | {
@@ -11883,6 +11891,8 @@ export interface components {
                 prefix?: string;
             }[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "http";
             url: string;
@@ -11894,6 +11904,8 @@ export interface components {
                 prefix?: string;
             }[];
             name: string;
+            /** @enum {string} */
+            requirement?: "required" | "optional";
             /** @constant */
             type: "sse";
             url: string;

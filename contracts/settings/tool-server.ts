@@ -25,7 +25,10 @@ const header = z.strictObject({
   prefix: text(100).optional(),
 });
 
-const remote = { name: slug, url: webUrl, headers: z.array(header).max(32).default([]) };
+/** Whether no run begins without the server: `required` when absent. One that is optional is left out where it cannot be had. */
+const requirement = z.enum(['required', 'optional']).optional();
+
+const remote = { name: slug, url: webUrl, headers: z.array(header).max(32).default([]), requirement };
 
 /** A server of the Model Context Protocol that an `acp` agent is given; its credentials are names of variables of the worker. */
 export const toolServer = z
@@ -36,6 +39,7 @@ export const toolServer = z
       command: text(4096, 1),
       args: z.array(text(8192)).max(64).default([]),
       environmentKeys: z.array(environmentKey).max(64).default([]),
+      requirement,
     }),
     z.strictObject({ type: z.literal('http'), ...remote }),
     z.strictObject({ type: z.literal('sse'), ...remote }),

@@ -56,7 +56,7 @@ export interface PrepareDependencies
   /** Whether this host has little space left. */
   diskSpace: () => Promise<LaunchFinding[]>;
   /** What prevents an agent from being started as it is configured. */
-  agentFindings(agent: AgentConfig): readonly LaunchFinding[];
+  agentFindings: (agent: AgentConfig) => readonly LaunchFinding[];
   /** Names of the agent's variables that are not set on this host. */
   missingVariables(agent: AgentConfig): readonly string[];
   limits: RunLimits;

@@ -7,11 +7,13 @@ import { compact } from '../../../platform/json/compact';
 import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-store';
 import { type AgentProbing, type Probed, StillProbingError } from './probing';
 import { notOffered } from './session-offer';
+import { toolServerProblem } from './tool-server-problem';
 
 interface Dependencies {
   probe: AgentProbing['probe'];
+  hostId: string;
   /** What prevents the agent from being started on this host. */
-  agentFindings(agent: AgentConfig): readonly LaunchFinding[];
+  agentFindings: (agent: AgentConfig) => readonly LaunchFinding[];
   now(): Date;
 }
 
@@ -30,7 +32,7 @@ export async function probedAgent(
     return heldBack(agent, circuit, deps.now());
   }
   if (manifest.probe.state !== 'failed') {
-    return notOffered(agent, request, probe.offer) ?? probe;
+    return toolServerProblem(deps, agent) ?? notOffered(agent, request, probe.offer) ?? probe;
   }
   const { diagnostics } = manifest.probe;
   const recorded = deps.agentFindings(agent);

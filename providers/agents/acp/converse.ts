@@ -1,4 +1,4 @@
-import { RequestError } from '@agentclientprotocol/sdk/unstable';
+import { type McpServer, RequestError } from '@agentclientprotocol/sdk/unstable';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { within } from '../../../platform/operations/within';
@@ -111,14 +111,15 @@ export function converse(
       return response;
     },
   });
+  let passed: McpServer[] = [];
   const session = new AcpSession(connection, dispatch, {
     offered,
-    toolServers: (abilities) => toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities),
+    toolServers: (abilities) => (passed = toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities)),
     async opened({ sessionId, edge }, offer) {
       // What an agent says of its mode is no part of its first answer.
       await record(updates.finish());
       const { model, mode } = offer;
-      const servers = dispatch.agent.mcpServers?.map(({ name }) => name) ?? [];
+      const servers = passed.map(({ name }) => name);
       const payload = {
         sessionId,
         ...(model === null ? {} : { model }),

@@ -6,23 +6,37 @@ import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { AcpFailure } from './failure';
 
 /**
- * The tool servers of an agent with their credentials, as a session is given them; variables that are not set are left out.
+ * The tool servers of an agent with their credentials, as a session is given them; variables that are not set are left out, and so
+ * are optional servers that the agent does not take or that have no program.
  *
  * @param transports the types of remote servers that the agent takes; every agent takes programs
- * @throws AcpFailure when the agent does not take a type, or the program of a server is not on the host
+ * @throws AcpFailure when the agent does not take the type of a required server, or its program is not on the host
  */
 export const toolServersFor = (
   { mcpServers = [] }: Pick<AgentConfig, 'mcpServers'>,
   host: AgentHost,
-  transports: { http?: boolean | undefined; sse?: boolean | undefined } | null | undefined,
+  transports: Transports,
 ): McpServer[] =>
-  mcpServers.map((server) => {
-    if (server.type !== 'stdio' && transports?.[server.type] !== true) {
-      const cause = `The agent takes no tool server of the type ${server.type} (${server.name})`;
-      throw new AcpFailure('tool-servers-refused', cause, 'take it out of mcpServers, or configure another type.');
+  mcpServers.flatMap((server) => {
+    try {
+      return [passed(server, host, transports)];
+    } catch (error) {
+      if (error instanceof AcpFailure && server.requirement === 'optional') {
+        return [];
+      }
+      throw error;
     }
-    return server.type === 'stdio' ? program(server, host) : remote(server, host);
   });
+
+type Transports = { http?: boolean | undefined; sse?: boolean | undefined } | null | undefined;
+
+function passed(server: ToolServer, host: AgentHost, transports: Transports): McpServer {
+  if (server.type !== 'stdio' && transports?.[server.type] !== true) {
+    const cause = `The agent takes no tool server of the type ${server.type} (${server.name})`;
+    throw new AcpFailure('tool-servers-refused', cause, 'take it out of mcpServers, or configure another type.');
+  }
+  return server.type === 'stdio' ? program(server, host) : remote(server, host);
+}
 
 function program({ name, command, args, environmentKeys }: ToolServer & { type: 'stdio' }, host: AgentHost): McpServer {
   const { variables } = agentEnvironment(host, []);

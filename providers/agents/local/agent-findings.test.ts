@@ -35,6 +35,13 @@ describe('agentFindings', () => {
     expect(absolute).not.toHaveProperty('searched');
   });
 
+  it('names the program of an optional tool server as left out', () => {
+    const server = { type: 'stdio' as const, name: 'docs', command: 'docs-server', args: [], environmentKeys: [] };
+    expect(agentFindings(agent({ mcpServers: [{ ...server, requirement: 'optional' }] }), host)).toMatchObject([
+      { code: 'tool-server-left-out:docs', program: 'docs-server' },
+    ]);
+  });
+
   it('names the program of a tool server', () => {
     const server = { type: 'stdio' as const, name: 'docs', command: 'docs-server', args: [], environmentKeys: [] };
     expect(agentFindings(agent({ mcpServers: [server] }), host)).toMatchObject([

@@ -2,11 +2,15 @@ import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { ToolServer } from '../../../contracts/settings/tool-server';
 import { agentPresets } from '../../../domain/agents/presets';
+import { toolServerMissing } from '../../../domain/agents/tool-server-findings';
 import { compact } from '../../../platform/json/compact';
 import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from './agent-environment';
 
-/** What prevents the agent from being started on this host as it is configured, found without starting a program. */
+/**
+ * What prevents the agent from being started on this host as it is configured, and which of its tool servers have no program; found
+ * without starting one.
+ */
 export function agentFindings(agent: AgentConfig, host: AgentHost): LaunchFinding[] {
   const { variables, refused } = agentEnvironment(host, agent.environmentKeys);
   const withheld = refused.map((message) => ({
@@ -26,9 +30,10 @@ export function agentFindings(agent: AgentConfig, host: AgentHost): LaunchFindin
     }
     const { PATH } = agentEnvironment(host, []).variables;
     const remedy = 'Install it on the host for the user that agents run as, or take the tool server out of mcpServers.';
+    const isOptional = server.requirement === 'optional';
     return missing(server.command, PATH, {
-      code: `tool-server-program-missing:${server.name}`,
-      subject: `The tool server ${server.name} has no program: `,
+      code: `${isOptional ? 'tool-server-left-out' : toolServerMissing}:${server.name}`,
+      subject: `The ${isOptional ? 'optional ' : ''}tool server ${server.name} has no program: `,
       remedy,
     });
   }

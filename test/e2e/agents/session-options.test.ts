@@ -13,11 +13,19 @@ const replayed = (type: string, name: string, fields: object = {}) => ({
   ...fields,
 });
 
+const docs = { type: 'stdio', name: 'docs', command: '/nowhere/docs-server' };
+
 beforeAll(async () => {
   stack = await startStack();
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
     replayed('codex', 'codex-session', { authMethod: 'api-key', mode: 'agent' }),
+    replayed('served', 'codex-session', { authMethod: 'api-key', mode: 'agent', mcpServers: [docs] }),
+    replayed('unserved', 'codex-session', {
+      authMethod: 'api-key',
+      mode: 'agent',
+      mcpServers: [{ ...docs, requirement: 'optional' }],
+    }),
     replayed('locked', 'codex-refused'),
     { type: 'plain', name: 'Plain', provider: 'process', command: join(stack.dir, 'nothing') },
   ]);
@@ -85,5 +93,45 @@ describe('an agent that wants a login', () => {
       error: expect.stringMatching(/^Authentication required: run `codex login` on the host/),
       claims: { blockers: [{ code: 'authentication-required', retryable: false }] },
     });
+  });
+});
+
+describe('a tool server without its program', () => {
+  it('that is required prevents the launch, with its name, program and remedy', async () => {
+    const { id } = await aTask();
+    for (const operation of ['launch-preview', 'start']) {
+      const { status, body } = await stack.call.post(`/api/agents/${id}/${operation}`, { agent: 'served' });
+      expect({ status, body }).toMatchObject({
+        status: 409,
+        body: {
+          code: 'HOST_NOT_READY',
+          details: {
+            findings: [
+              {
+                code: 'tool-server-program-missing:docs',
+                message: expect.stringContaining('docs'),
+                program: '/nowhere/docs-server',
+                remedy: expect.stringContaining('Install it on the host'),
+              },
+            ],
+            next: { path: '/api/agents/hosts' },
+          },
+        },
+      });
+    }
+    expect((await stack.call.ok('GET', `/api/tasks/${id}`)).status).toBe('todo');
+  });
+
+  it('that is optional is left out, with a warning', async () => {
+    const { id } = await aTask();
+    const preview = await stack.call.ok('POST', `/api/agents/${id}/launch-preview`, { agent: 'unserved' });
+    expect(preview.warnings).toContainEqual(
+      expect.objectContaining({ code: 'tool-server-left-out:docs', program: '/nowhere/docs-server' }),
+    );
+    await stack.call.start(id, { agent: 'unserved', model: 'gpt-6.1-sol[high]', mode: 'read-only' });
+    const { attempt } = await stack.call.ended(id);
+    expect(attempt.completion).toMatchObject({ summary: 'Hello from the stand-in.' });
+    const started = (await stack.call.events(id, attempt.id)).find(({ kind }) => kind === 'conversation.started');
+    expect(started?.payload).not.toHaveProperty('mcpServers');
   });
 });
