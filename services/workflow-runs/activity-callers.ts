@@ -10,6 +10,8 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   saveRun: run,
   runPrompt: run,
   verifyMessage: run,
+  loadContinuation: run,
+  prepareContinuation: run,
   runEnded: { workflows: ['workflowRun'] },
   startQueued: { workflows: ['workflowRunDispatch'] },
   acceptMessage: session,

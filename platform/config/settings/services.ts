@@ -30,7 +30,13 @@ export const workflowRunSettings = {
     .describe('Issuer that those tokens must have'),
   WORKFLOW_RUNS_USERS: names.describe('Users who may call it; every other call is refused'),
   WORKFLOW_RUNS_CONCURRENCY: integer(5, { min: 1, max: 1000 }).describe(
-    'Workflow runs that are starting or running at a time; further ones are queued',
+    'Workflow runs that start or work at a time; further ones are queued. Those that wait for people or a time, or are paused, do not count',
+  ),
+  WORKFLOW_RUNS_MAX_OPEN: integer(1_000, { min: 1, max: 10_000 }).describe(
+    'Workflow runs that have not ended, queued ones included; further ones are refused with 429',
+  ),
+  WORKFLOW_RUNS_MAX_HISTORY_EVENTS: integer(4_000, { min: 100, max: 8_000 }).describe(
+    'Events in the Temporal history of a workflow run after which it continues as new',
   ),
   WORKFLOW_RUNS_MODELS: optionalText('JSON file').describe('Catalog of models and where they are reached'),
   WORKFLOW_RUNS_DRY_RUN: flag(false).describe('Models are not called: answers are synthetic'),

@@ -69,3 +69,6 @@ export const usualPromptMs = 600_000;
 
 /** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
 export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };
+
+/** How many nodes a run may visit, and each of them when neither it nor its graph has a limit. */
+export const runLimits = { stages: 10_000, usualVisits: 500 };

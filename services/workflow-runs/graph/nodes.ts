@@ -9,6 +9,7 @@ import {
   nodeKinds,
   type Option,
   questionTypes,
+  runLimits,
   usualPromptMs,
 } from './graph';
 
@@ -66,7 +67,7 @@ export function readNode(
     kind,
     label: label.slice(0, 200),
     maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? usualRetries,
-    ...compact({ timeoutMs, maxVisits: integer('max_visits', attributes, { range: [1, 500], problem }) }),
+    ...compact({ timeoutMs, maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }) }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
       ...compact({ system, model, maxTokens }),
@@ -79,7 +80,7 @@ export function readNode(
 export const readLoopLimit = (attributes: Attributes, problems: string[]): { loopLimit?: number } =>
   compact({
     loopLimit: integer('loop_limit', attributes, {
-      range: [1, 500],
+      range: [1, runLimits.stages],
       problem: (message) => void problems.push(`Graph: ${message}.`),
     }),
   });
@@ -102,7 +103,7 @@ export function readEdge(
     ...(label ? { label: label.slice(0, 200), ...compact({ option: optionKey(label) || undefined }) } : {}),
     ...compact({
       condition,
-      maxTraversals: integer('max_traversals', attributes, { range: [1, 500], problem }),
+      maxTraversals: integer('max_traversals', attributes, { range: [1, runLimits.stages], problem }),
     }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };

@@ -6,6 +6,7 @@ import { createQueryRunner } from './query-runner';
 import { createQueryStore } from './query-store';
 import { savedQueryRoutes } from './routes.queries';
 import { execution, executionResult, historyEntry } from './saved-query';
+import type { RunRecord } from '../runs/run';
 import { takeSnapshot } from './snapshot';
 
 const common = { mount: 'root' as const, tag: 'insights', permission: usePermission };
@@ -18,7 +19,11 @@ export const openInsights: OpenArea = async ({ database, runs, now }) => {
   const queries = await createQueryStore(database);
   const signoffs = await createSignoffStore(database);
   const runner = createQueryRunner(limits);
-  const sources = { runs: runs.list, signoffs: (page: { skip: number; limit: number }) => signoffs.list({}, page) };
+  const sources = {
+    runs: runs.list,
+    whole: runs.whole<RunRecord>,
+    signoffs: (page: { skip: number; limit: number }) => signoffs.list({}, page),
+  };
 
   return (routes) => {
     savedQueryRoutes(routes, queries, now);

@@ -8,6 +8,8 @@ type Page = { skip: number; limit: number };
 /** Where the rows of the tables come from, the newest first. */
 export interface Sources {
   runs: (page: Page) => Promise<RunRecord[]>;
+  /** A run with all of its stages. */
+  whole: (run: RunRecord) => Promise<RunRecord>;
   signoffs: (page: Page) => Promise<Signoff[]>;
 }
 
@@ -38,7 +40,7 @@ const namedIn = (sql: string): TableName[] => tableNames.filter((name) => new Re
 async function readNewest<T>(
   read: (page: Page) => Promise<T[]>,
   idOf: (record: T) => string,
-  take: (record: T) => boolean,
+  take: (record: T) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const seen = new Set<string>();
   for (let skip = 0; ; skip += pageSize) {
@@ -48,7 +50,7 @@ async function readNewest<T>(
         continue;
       }
       seen.add(idOf(record));
-      if (!take(record)) {
+      if (!(await take(record))) {
         return false;
       }
     }
@@ -67,7 +69,8 @@ export async function takeSnapshot(sql: string, sources: Sources, limits: Snapsh
     const all = await readNewest(
       sources.runs,
       ({ _id }) => _id,
-      (run) => {
+      async (record) => {
+        const run = await sources.whole(record);
         if (rows.runs.length >= limits.runs || rows.stages.length + run.stages.length > limits.stages) {
           return false;
         }

@@ -52,17 +52,18 @@ describe('a snapshot', () => {
   const runs = Array.from({ length: 250 }, (_, at) => run({ _id: `r${at}` }));
   const page = <T>(records: T[]) =>
     jest.fn(({ skip, limit }: { skip: number; limit: number }) => Promise.resolve(records.slice(skip, skip + limit)));
+  const whole = (each: RunRecord) => Promise.resolve(each);
   const most = { runs: 1_000, stages: 1_000, signoffs: 10 };
 
   it('holds all there is, when that is not too much', async () => {
-    const sources = { runs: page(runs), signoffs: page([signoff]) };
+    const sources = { runs: page(runs), signoffs: page([signoff]), whole };
     const { rows, leftOut } = await takeSnapshot('SELECT * FROM runs, SIGNOFFS', sources, most);
     expect([rows.runs.length, rows.signoffs.length, leftOut]).toEqual([250, 1, []]);
     expect(rows.runs.at(-1)?.[0]).toBe('r249');
   });
 
   it.each([{ runs: 120 }, { stages: 120 }])('is the newest within %j, and reports it', async (limit) => {
-    const sources = { runs: page(runs), signoffs: page([signoff]) };
+    const sources = { runs: page(runs), signoffs: page([signoff]), whole };
     const limits = { ...most, ...limit };
     const { rows, leftOut } = await takeSnapshot('SELECT 1 FROM runs JOIN stages', sources, limits);
     expect([rows.runs.length, leftOut]).toEqual([120, ['runs', 'stages']]);
@@ -72,6 +73,7 @@ describe('a snapshot', () => {
     const sources = {
       runs: page(runs),
       signoffs: page(Array.from({ length: 11 }, (_, at) => ({ ...signoff, id: `s${at}` }))),
+      whole,
     };
     const { rows, leftOut } = await takeSnapshot('SELECT 1 FROM signoffs', sources, most);
     expect([rows.signoffs.length, leftOut]).toEqual([10, ['signoffs']]);
@@ -79,13 +81,13 @@ describe('a snapshot', () => {
 
   it('holds a run once that comes again because another one was added', async () => {
     const pages = [runs.slice(0, 100), runs.slice(99, 150)];
-    const sources = { runs: jest.fn(() => Promise.resolve(pages.shift() ?? [])), signoffs: page([signoff]) };
+    const sources = { runs: jest.fn(() => Promise.resolve(pages.shift() ?? [])), signoffs: page([signoff]), whole };
     const { rows } = await takeSnapshot('SELECT * FROM runs', sources, most);
     expect(rows.runs.map(([id]) => id)).toEqual(runs.slice(0, 150).map(({ _id }) => _id));
   });
 
   it('reads nothing that the query does not name', async () => {
-    const sources = { runs: page(runs), signoffs: page([signoff]) };
+    const sources = { runs: page(runs), signoffs: page([signoff]), whole };
     await takeSnapshot('SELECT 1', sources, most);
     expect(sources.runs).not.toHaveBeenCalled();
     expect(sources.signoffs).not.toHaveBeenCalled();

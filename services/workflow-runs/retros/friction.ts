@@ -38,16 +38,17 @@ const nodeOf = ({ dot_id, id }: Stage): string => dot_id ?? id;
 
 /** Failures that no later visit of the same node made good, and what a run that was cut short did not come to do. */
 export function openItemsOf({ stages }: Pick<RunRecord, 'stages'>): OpenItem[] {
-  return stages.flatMap((stage, at): OpenItem[] => {
+  const madeGood = new Set<string>();
+  const items = stages.toReversed().flatMap((stage): OpenItem[] => {
     if (stage.status === 'cancelled') {
       return [{ kind: 'follow_up', description: `${stage.name} was cancelled before its end.` }];
     }
-    if (stage.status !== 'failed') {
-      return [];
+    if (stage.status === 'completed') {
+      madeGood.add(nodeOf(stage));
     }
-    const madeGood = stages
-      .slice(at + 1)
-      .some((later) => nodeOf(later) === nodeOf(stage) && later.status === 'completed');
-    return madeGood ? [] : [{ kind: 'investigation', description: `${stage.name} failed and was not recovered.` }];
+    return stage.status !== 'failed' || madeGood.has(nodeOf(stage))
+      ? []
+      : [{ kind: 'investigation', description: `${stage.name} failed and was not recovered.` }];
   });
+  return items.reverse();
 }

@@ -3,7 +3,7 @@ import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
 import { pathPart, requireFound } from '../http/fields';
 import { pageFields, pageOf, readPage } from '../http/pages';
-import { smoothness } from '../runs/run';
+import { type RunRecord, smoothness } from '../runs/run';
 import { retroItemOf, retroOf } from './retro';
 import { retroDetail, retroItem } from './retro-detail';
 import { createRetroStore } from './store';
@@ -23,7 +23,7 @@ export const openRetros: OpenArea = async ({ database, runs }) => {
         params: z.object({ id: pathPart }),
         response: retroDetail.nullable(),
       },
-      async ({ params }) => retroOf(requireFound(await runs.get(params.id), 'Run')) ?? null,
+      async ({ params }) => retroOf(requireFound(await runs.getWhole(params.id), 'Run')) ?? null,
     );
     routes.add(
       {
@@ -37,7 +37,7 @@ export const openRetros: OpenArea = async ({ database, runs }) => {
       async ({ query }) => {
         const { workflow, smoothness: expected, ...page } = query;
         const { data, meta } = await readPage(page, (part) => retros.list({ workflow, smoothness: expected }, part));
-        return { data: data.map(retroItemOf), meta };
+        return { data: (await Promise.all(data.map(runs.whole<RunRecord>))).map(retroItemOf), meta };
       },
     );
   };

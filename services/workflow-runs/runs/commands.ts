@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
@@ -6,15 +8,16 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { updateProofMs } from '../../../platform/crypto/message-proof';
-import { untilReady } from '../../../platform/temporal/until-ready';
+import { hasStatus, untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
 import type { EndRun } from './end-run';
 import {
   type Answer,
   answerQuestion,
   cancelRun,
+  continuing,
   type Guidance,
   notNow,
   pauseRun,
@@ -23,15 +26,30 @@ import {
   runWorkflowId,
   type Signed,
   steerRun,
+  tooMuch,
   unpauseRun,
 } from './execution/messages';
 import type { workflowRun } from './execution/workflow';
+import { whyOver } from './reconcile-runs';
 import { hasEnded, type RunRecord } from './run';
 import { runStart, type RunStartDependencies, whyUnstartable } from './run-start';
 import type { RunStore } from './store';
 
 /** How long a caller waits for a run before it is asked to retry. */
 const answersWithinMs = 10_000;
+/** How long an execution usually takes to continue as new. */
+const continuesWithinMs = 100;
+
+/** What a command is about. */
+interface Command {
+  runId: string;
+  /** The reason when it comes too late. */
+  late: string;
+}
+
+/** The reason with which a workflow refused a command. */
+const refusalOf = (error: unknown): ApplicationFailure | undefined =>
+  error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure ? error.cause : undefined;
 
 /** Sends callers' commands on a run to its workflow, which decides, and returns when it is done. */
 interface RunCommandsDependencies extends RunStartDependencies {
@@ -48,16 +66,42 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     proof: messageProofs.sign(runMessage(kind, runId, message), updateProofMs),
   });
 
-  /** @throws AppError 409 with the run's reason, or `late` when it has ended; 503 when the workflow does not respond */
-  async function sendOrRefuse(late: string, send: () => Promise<unknown>): Promise<void> {
+  /** Sends again what came while the run's execution was about to continue as new. */
+  async function untilContinued(runId: string, send: () => Promise<unknown>, until: number): Promise<void> {
+    for (;;) {
+      try {
+        await untilReady(send, until);
+        return;
+      } catch (error) {
+        const again =
+          refusalOf(error)?.type === continuing ||
+          (error instanceof WorkflowNotFoundError && (await whyOver(client, runId)) === undefined);
+        if (!again || Date.now() + continuesWithinMs >= until) {
+          throw error;
+        }
+      }
+      await delay(continuesWithinMs);
+    }
+  }
+
+  /**
+   * @throws AppError 409 with the run's reason, or `late` when it has ended; 429 when it takes no more; 503 when the workflow
+   *   does not respond
+   */
+  async function sendOrRefuse({ runId, late }: Command, send: () => Promise<unknown>): Promise<void> {
     try {
       const until = Date.now() + answersWithinMs;
-      await client.withDeadline(until, () => untilReady(send, until));
+      await client.withDeadline(until, () => untilContinued(runId, send, until));
     } catch (error) {
-      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-        if (error.cause.type === notNow) {
-          throw refuse(409, error.cause.message);
-        }
+      const refusal = refusalOf(error);
+      if (refusal?.type === notNow) {
+        throw refuse(409, refusal.message);
+      }
+      if (refusal?.type === tooMuch) {
+        throw refuse(429, refusal.message);
+      }
+      if (hasStatus(error, status.RESOURCE_EXHAUSTED)) {
+        throw refuse(429, 'Too many commands are sent to this run at once. Try again.');
       }
       if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError) {
         throw refuse(409, late);
@@ -87,7 +131,8 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
 
   /** @throws `error` when it does not say that the workflow is closed or cannot begin, or the run has ended with it */
   async function cancelWithoutWorkflow(runId: string, error: unknown): Promise<void> {
-    const isOver = error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+    const notThere = error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+    const isOver = notThere && (await whyOver(client, runId)) !== undefined;
     const run = isOver || whyUnstartable(error) !== undefined ? await runs.get(runId) : undefined;
     if (!run || hasEnded(run.status)) {
       throw error;
@@ -97,24 +142,28 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
 
   const handle = (runId: string) => client.workflow.getHandle(runWorkflowId(runId));
 
+  /** Signs a command once: a run recognises one that is sent to it again. */
+  const update = <Message extends Signed>(
+    definition: UpdateDefinition<unknown, [Message]>,
+    kind: RunMessageKind,
+    { runId, late, message }: Command & { message: Message },
+  ): Promise<void> => {
+    const args: [Message] = [signed(kind, runId, message)];
+    return sendOrRefuse({ runId, late }, () => handle(runId).executeUpdate(definition, { args }));
+  };
+
   return {
-    pause: (runId: string, late: string): Promise<void> =>
-      sendOrRefuse(late, () => handle(runId).executeUpdate(pauseRun, { args: [signed('pause', runId, {})] })),
-
-    unpause: (runId: string, late: string): Promise<void> =>
-      sendOrRefuse(late, () => handle(runId).executeUpdate(unpauseRun, { args: [signed('unpause', runId, {})] })),
-
-    answer: (runId: string, late: string, answer: Answer): Promise<void> =>
-      sendOrRefuse(late, () =>
-        handle(runId).executeUpdate(answerQuestion, { args: [signed('answer', runId, answer)] }),
-      ),
-
-    steer: (runId: string, late: string, guidance: Guidance): Promise<void> =>
-      sendOrRefuse(late, () => handle(runId).executeUpdate(steerRun, { args: [signed('steer', runId, guidance)] })),
+    pause: (runId: string, late: string) => update(pauseRun, 'pause', { runId, late, message: {} }),
+    unpause: (runId: string, late: string) => update(unpauseRun, 'unpause', { runId, late, message: {} }),
+    answer: (runId: string, late: string, message: Answer) =>
+      update(answerQuestion, 'answer', { runId, late, message }),
+    steer: (runId: string, late: string, message: Guidance) => update(steerRun, 'steer', { runId, late, message }),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. One whose workflow is closed is ended here. */
     cancel: (run: RunRecord, late: string): Promise<void> =>
-      sendOrRefuse(late, () => cancelByWorkflow(run).catch((error: unknown) => cancelWithoutWorkflow(run._id, error))),
+      sendOrRefuse({ runId: run._id, late }, () =>
+        cancelByWorkflow(run).catch((error: unknown) => cancelWithoutWorkflow(run._id, error)),
+      ),
   };
 }
 

@@ -3,6 +3,7 @@ import type { WorkflowRunsContext } from '../context';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
 import { createRunEnding } from './end-run';
+import { type ContinuationStore, createContinuationStore } from './execution/continuations';
 import type { RunEventEntry } from './execution/events';
 import { createStageMessageStore, type StageMessageStore } from './execution/turns';
 import { createWorkflowStore, type WorkflowStore } from './workflows';
@@ -11,6 +12,7 @@ import { createWorkflowStore, type WorkflowStore } from './workflows';
 export interface RunsContext extends WorkflowRunsContext {
   events: EntryLog<RunEventEntry>;
   turns: StageMessageStore;
+  continuations: ContinuationStore;
   workflows: WorkflowStore;
   dispatcher: Dispatcher;
   commands: RunCommands;
@@ -20,12 +22,14 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
   const { database, env } = context;
   const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
   const endRun = createRunEnding({ ...context, events });
+  const shared = { ...context, endRun, maxEvents: env.WORKFLOW_RUNS_MAX_HISTORY_EVENTS };
   return {
     ...context,
     events,
     turns: await createStageMessageStore(database),
+    continuations: await createContinuationStore(database),
     workflows: await createWorkflowStore(database),
-    dispatcher: createDispatcher({ ...context, endRun, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
-    commands: createRunCommands({ ...context, endRun }),
+    dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
+    commands: createRunCommands(shared),
   };
 }

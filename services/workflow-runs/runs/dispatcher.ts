@@ -8,9 +8,6 @@ import type { RunRecord } from './run';
 import { runStart, type RunStartDependencies, whyUnstartable } from './run-start';
 import type { RunStore } from './store';
 
-/** Runs that count against the concurrency limit. */
-const running = ['starting', 'running'] as const;
-
 /** How long it is there without anything to do. */
 const idleMs = 600_000;
 
@@ -23,7 +20,7 @@ export interface DispatcherDependencies extends RunStartDependencies {
   endRun: EndRun;
   log: Log;
   now: () => Date;
-  /** Runs that may be starting or running at a time. */
+  /** Runs that may be starting, or run without waiting, at a time. */
   concurrency: number;
   /** How often the workflows of active runs are looked up, in milliseconds. */
   reconcileEveryMs?: number | undefined;
@@ -91,7 +88,7 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
       for (const run of await runs.find({ statuses: ['starting'] }, { limit: maxStarting })) {
         await tryToStart(run);
       }
-      while ((await runs.count(running)) < concurrency) {
+      while ((await runs.countWorking()) < concurrency) {
         const oldest = await runs.oldestQueued();
         if (!oldest) {
           break;

@@ -35,7 +35,7 @@ export function createRunEnding({ runs, events, now }: RunEndingDependencies) {
       questions: [],
       ended_at,
       ...compact({ error: end.status === 'failed' ? { message: end.message } : undefined }),
-      ...endOfRun({ status: end.status, stages, ended_at }),
+      ...endOfRun({ ...(await runs.whole({ ...run, stages })), status: end.status, ended_at }),
     });
   };
 }

@@ -10,8 +10,8 @@ export interface ReconcileDependencies {
   endRun: EndRun;
 }
 
-/** The most runs that are checked at once. */
-const maxChecked = 1_000;
+/** Runs that are read at a time. */
+const pageSize = 1_000;
 
 /** How a workflow was closed that has not recorded the end of its run, by Temporal's status. */
 const closed: Readonly<Record<string, string>> = {
@@ -24,7 +24,13 @@ const closed: Readonly<Record<string, string>> = {
 
 /** Ends runs whose workflow is closed or gone: they would count against the concurrency limit for ever. */
 export async function reconcileRuns({ client, runs, endRun }: ReconcileDependencies): Promise<void> {
-  for (const { _id } of await runs.find({ statuses: activeStatuses }, { limit: maxChecked })) {
+  const active: RunRecord[] = [];
+  for (let more = true; more;) {
+    const page = await runs.find({ statuses: activeStatuses }, { skip: active.length, limit: pageSize });
+    active.push(...page);
+    more = page.length === pageSize;
+  }
+  for (const { _id } of active) {
     const message = await whyOver(client, _id);
     // Its record is read after the workflow's status: the workflow may have written it meanwhile.
     const run = message === undefined ? undefined : await runs.get(_id);
@@ -40,7 +46,8 @@ const gone = 'Its workflow does not exist any more.';
 const isLost = ({ status }: RunRecord, message: string): boolean =>
   !hasEnded(status) && !(status === 'starting' && message === gone);
 
-async function whyOver(client: Client, runId: string): Promise<string | undefined> {
+/** Why the workflow of a run does nothing any more; `undefined` while it runs, also in another execution. */
+export async function whyOver(client: Client, runId: string): Promise<string | undefined> {
   try {
     const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
     return closed[status.name];

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { isGrpcServiceError } from '@temporalio/client';
 import { type MessageProofs, startProofMs } from '../../../platform/crypto/message-proof';
+import { compact } from '../../../platform/json/compact';
 import { GraphError } from '../graph/compile';
 import type { GraphCompiler } from '../graph/graph-compiler';
 import { type RunInput, runMessage, runWorkflowId } from './execution/messages';
@@ -10,6 +11,8 @@ export interface RunStartDependencies {
   taskQueue: string;
   messageProofs: Pick<MessageProofs, 'sign'>;
   graphs: Pick<GraphCompiler, 'compile'>;
+  /** An execution continues as new when its history has so many events; the workflow's own limit when absent. */
+  maxEvents?: number | undefined;
 }
 
 /**
@@ -17,9 +20,10 @@ export interface RunStartDependencies {
  *
  * @throws GraphError for a run that was accepted by a version which allowed more
  */
-export async function runStart(run: RunRecord, { taskQueue, messageProofs, graphs }: RunStartDependencies) {
+export async function runStart(run: RunRecord, dependencies: RunStartDependencies) {
+  const { taskQueue, messageProofs, graphs, maxEvents } = dependencies;
   const { _id: runId, dot_source } = run;
-  const input: RunInput = { runId, graph: await graphs.compile(dot_source) };
+  const input: RunInput = { runId, graph: await graphs.compile(dot_source), ...compact({ maxEvents }) };
   const proof = messageProofs.sign(runMessage('start', runId, input), startProofMs);
   return {
     workflowId: runWorkflowId(runId),

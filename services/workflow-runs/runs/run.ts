@@ -67,6 +67,8 @@ export interface RunRecord {
   /** A ULID. */
   _id: string;
   status: RunStatus;
+  /** Whether all that is under way waits for people or for a time; absent until it does for the first time. */
+  waiting?: boolean;
   /** The graph's name and what it is called in URLs. */
   workflow: { name: string; slug: string };
   title: string;
@@ -77,7 +79,10 @@ export interface RunRecord {
   started_at?: string;
   ended_at?: string;
   error?: { message: string };
+  /** The newest ones, and those under way; of most runs all: see `stage-archive.ts`. */
   stages: Stage[];
+  /** How many chunks of stages have left the record. */
+  archived?: number;
   context: Record<string, unknown>;
   /** The questions it waits for people to answer. */
   questions?: Question[];

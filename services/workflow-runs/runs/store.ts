@@ -1,5 +1,6 @@
 import type { Collection, Database } from '../../../stores/port/collection';
-import type { RunRecord, RunStatus } from './run';
+import { hasEnded, type RunRecord, type RunStatus } from './run';
+import { createStageArchive } from './stage-archive';
 
 /** What of a run changes besides its revision. */
 export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision'>>;
@@ -10,11 +11,19 @@ export async function createRunStore(db: Database) {
     name: 'workflow-runs',
     indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
   });
+  const archive = await createStageArchive(db);
   const newest = { _id: -1 } as const;
 
   return {
     insert: (run: RunRecord): Promise<void> => runs.insert(run),
     get: (id: string): Promise<RunRecord | undefined> => runs.get(id),
+
+    /** With all of its stages, of which a record has the newest. */
+    whole: archive.whole,
+    async getWhole(id: string): Promise<RunRecord | undefined> {
+      const run = await runs.get(id);
+      return run && archive.whole(run);
+    },
 
     /** The newest first. */
     list: ({ skip, limit }: { skip: number; limit: number }): Promise<RunRecord[]> =>
@@ -34,6 +43,10 @@ export async function createRunStore(db: Database) {
 
     count: (statuses: readonly RunStatus[]): Promise<number> => runs.count({ status: { $in: [...statuses] } }),
 
+    /** How many start, or run and do not wait. */
+    countWorking: (): Promise<number> =>
+      runs.count({ status: { $in: ['starting', 'running'] }, waiting: { $ne: true } }),
+
     /** The oldest run that waits. */
     oldestQueued: async (): Promise<RunRecord | undefined> =>
       (await runs.find({ status: 'queued' }, { sort: { _id: 1 }, limit: 1 }))[0],
@@ -46,19 +59,29 @@ export async function createRunStore(db: Database) {
       runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change }),
 
     /**
-     * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other.
+     * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other;
+     * none comes behind the end of a run.
      *
+     * @returns whether it is there
      * @throws Error when there is no such run
      */
-    async project(id: string, version: number, next: (run: RunRecord) => RunChange): Promise<void> {
+    async project(
+      id: string,
+      version: number,
+      next: (run: RunRecord) => RunChange | Promise<RunChange>,
+    ): Promise<boolean> {
       const run = await runs.get(id);
       if (!run) {
         throw new Error(`No run has the id ${id}.`);
       }
-      if (run.revision >= version) {
-        return;
+      if (run.revision >= version || hasEnded(run.status)) {
+        return run.revision >= version;
       }
-      await runs.findOneAndUpdate({ _id: id, revision: run.revision }, { $set: { ...next(run), revision: version } });
+      const change = await next(run);
+      const trimmed = await archive.trim(run, change.stages ?? run.stages);
+      const set = { ...change, ...trimmed, revision: version };
+      await runs.findOneAndUpdate({ _id: id, revision: run.revision }, { $set: set });
+      return true;
     },
   };
 }

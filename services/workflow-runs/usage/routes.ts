@@ -20,7 +20,7 @@ export const openUsage: OpenArea = async ({ database, runs }) => {
         params: z.object({ id: pathPart }),
         response: runUsage,
       },
-      async ({ params }) => usageOf(requireFound(await runs.get(params.id), 'Run')),
+      async ({ params }) => usageOf(requireFound(await runs.getWhole(params.id), 'Run')),
     );
     routes.add(
       {

@@ -3,6 +3,7 @@ import type { Database, Stored } from '../../../stores/port/collection';
 import { StoreUnavailableError } from '../../../stores/port/errors';
 import { insertOrGet } from '../../../stores/port/insert';
 import type { RunRecord } from '../runs/run';
+import { createStageArchive } from '../runs/stage-archive';
 import { type AggregateUsage, noUsage, usageOf, withRun } from './usage';
 
 /** The sums over all runs, in one document, so that they and the note of what is in them change together. */
@@ -24,6 +25,7 @@ const longestPauseMs = 50;
  * numbers and its id enter the document in one write, then the run is marked as counted, and only then its id leaves.
  */
 export async function createUsageTotals(db: Database) {
+  const { whole } = await createStageArchive(db);
   const totals = await db.collection<Totals>({ name: 'usage-totals' });
   const runs = await db.collection<RunRecord>({
     name: 'workflow-runs',
@@ -51,9 +53,12 @@ export async function createUsageTotals(db: Database) {
       return before;
     }
     const fresh = ended.filter(({ _id }) => !before.marking.includes(_id));
-    const { totals: sums, by_model } = fresh.map(usageOf).reduce(withRun, before);
+    let sums: AggregateUsage = { totals: before.totals, by_model: before.by_model };
+    for (const run of fresh) {
+      sums = withRun(sums, usageOf(await whole(run)));
+    }
     const marking = [...before.marking, ...fresh.map(({ _id }) => _id)];
-    const counted = await replace(before, { totals: sums, by_model, marking });
+    const counted = await replace(before, { ...sums, marking });
     if (!counted) {
       return 'conflict';
     }

@@ -1,27 +1,33 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { type MessageProofs, startProofMs } from '../../../../platform/crypto/message-proof';
 import { compact } from '../../../../platform/json/compact';
+import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
+import { activityForbidden } from '../../../../platform/temporal/activity-fence';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import type { EntryLog } from '../../../../stores/port/collection';
 import { ModelError } from '../../models/errors';
 import type { Models } from '../../models/models';
 import type { Dispatcher } from '../dispatcher';
-import type { RunStatus, Usage } from '../run';
+import { hasEnded, type RunStatus, type Usage } from '../run';
 import type { RunStore } from '../store';
+import type { ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
-import { modelFailed, runMessage, type RunMessageKind, type Signed } from './messages';
-import type { RunUpdate } from './progress';
+import { modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
+import type { RunUpdate, StoredTexts } from './progress';
 import { applyUpdate } from './projection';
 import type { StageMessageStore } from './turns';
 
 export interface RunActivityDependencies {
   runs: RunStore;
   turns: StageMessageStore;
+  continuations: ContinuationStore;
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
   models: Models;
   proofs: ProofVerifier;
+  messageProofs: Pick<MessageProofs, 'sign'>;
   now: () => Date;
 }
 
@@ -61,7 +67,8 @@ const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
 /** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
 
-export function createRunActivities({ runs, turns, events, dispatcher, models, proofs, now }: RunActivityDependencies) {
+export function createRunActivities(dependencies: RunActivityDependencies) {
+  const { runs, turns, continuations, events, dispatcher, models, proofs, messageProofs, now } = dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
@@ -70,11 +77,41 @@ export function createRunActivities({ runs, turns, events, dispatcher, models, p
     /** Stores a run's update: first its record, then the events for its watchers. Repeatable. */
     async saveRun(update: RunUpdate): Promise<void> {
       const { runId, version } = update;
-      await runs.project(runId, version, (run) => applyUpdate(run, update));
+      if (!(await runs.project(runId, version, (run) => applyUpdate(run, update, runs.whole)))) {
+        return;
+      }
       const entries = update.events.map(({ at, event }, index) => ({ at, event, dedupeKey: `${version}.${index}` }));
       if (entries.length > 0) {
         await events.append(runId, entries);
       }
+    },
+
+    /**
+     * Stores what the next execution of a run takes over, and proves its input.
+     *
+     * @throws ApplicationFailure unless this worker runs the workflow
+     */
+    async prepareContinuation(input: RunInput, texts: StoredTexts): Promise<MessageProof> {
+      // Any workflow that schedules activities could have this one's name; a local activity is scheduled by our code.
+      if (!Context.current().info.isLocal) {
+        throw ApplicationFailure.nonRetryable('A continuation is proven for its own workflow only.', activityForbidden);
+      }
+      await continuations.put(input.runId, input.state?.progress.version ?? 0, texts);
+      return messageProofs.sign(runMessage('continue', input.runId, input), startProofMs);
+    },
+
+    /**
+     * What an execution takes over from the one before.
+     *
+     * @throws ApplicationFailure when another execution has taken over since, or the run has ended
+     */
+    async loadContinuation({ runId, version }: { runId: string; version: number }): Promise<StoredTexts> {
+      const texts = await continuations.get(runId, version);
+      const run = await runs.get(runId);
+      if (!texts || !run || hasEnded(run.status)) {
+        throw ApplicationFailure.nonRetryable('The run has ended, or was continued by another execution.');
+      }
+      return texts;
     },
 
     /** There may be capacity for another run now. */

@@ -1,6 +1,8 @@
-import { ActivityFailure, ApplicationFailure, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
 import { type GraphNode, usualPromptMs } from '../../graph/graph';
 import type { PromptAnswer, PromptInput, RunActivities } from './activities';
+import { type Continuation, SuspendedError } from './continuation';
+import type { StageUnderWay } from './cursor';
 import { modelFailed } from './messages';
 
 /** What an attempt may take beside the model's time: the stores. */
@@ -16,9 +18,11 @@ const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as co
  * that ends in the middle, is repeated and counts as no attempt.
  *
  * @throws ActivityFailure of the last attempt
+ * @throws SuspendedError between two attempts, when the execution continues as new
  */
 export async function askModel(
   { maxRetries, timeoutMs = usualPromptMs }: Pick<GraphNode, 'maxRetries' | 'timeoutMs'>,
+  { underWay, continuation }: { underWay: StageUnderWay; continuation: Continuation },
   prompt: PromptInput,
 ): Promise<PromptAnswer> {
   const summary = `prompt of ${prompt.stageId}`;
@@ -36,15 +40,22 @@ export async function askModel(
     retry,
     summary,
   });
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = underWay.attempt ?? 1; ; attempt += 1) {
+    if (underWay.untilMs !== undefined) {
+      const { untilMs } = underWay;
+      await continuation.wait(() => false, { untilMs, summary: `next attempt of ${prompt.stageId}` });
+    }
+    if (continuation.isDue) {
+      throw new SuspendedError();
+    }
     try {
-      return await runPrompt({ ...prompt, attempt, timeoutMs });
+      return await continuation.duringPrompt(() => runPrompt({ ...prompt, attempt, timeoutMs }));
     } catch (error) {
       if (attempt > maxRetries || !mayAnswerLater(error)) {
         throw error;
       }
-      const pauseMs = Math.min(pause.first * 2 ** (attempt - 1), pause.longest);
-      await sleep(pauseMs, { summary: `next attempt of ${prompt.stageId}` });
+      underWay.attempt = attempt + 1;
+      underWay.untilMs = Date.now() + Math.min(pause.first * 2 ** (attempt - 1), pause.longest);
     }
   }
 }

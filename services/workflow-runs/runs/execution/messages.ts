@@ -2,6 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ProvenMessage } from '../../../../platform/crypto/message-proof';
 import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
 import type { Graph, QuestionType } from '../../graph/graph';
+import type { RunState } from './continuation';
 
 /** What the service signs: only the service starts or steers a run. */
 export interface Signed {
@@ -11,6 +12,10 @@ export interface Signed {
 export interface RunInput extends Signed {
   runId: string;
   graph: Graph;
+  /** An execution continues as new when its history has so many events. */
+  maxEvents?: number;
+  /** Of an execution that continues another one. */
+  state?: RunState;
 }
 
 export const runWorkflowId = (runId: string): string => `workflow-run/${runId}`;
@@ -37,8 +42,18 @@ export interface Guidance extends Signed {
   line?: number;
 }
 
-/** The failure types of updates that come too late or too early. */
+/** A message that must not be accepted again until its proof counts no longer. */
+export interface AcceptedProof {
+  mac: string;
+  expiresAt: string;
+}
+
+/** The failure type of updates that come too late or too early. */
 export const notNow = 'NotNow';
+/** The failure type of guidance beyond what a run takes. */
+export const tooMuch = 'TooMuch';
+/** The failure type of updates that come while the execution continues as new; the next one takes them. */
+export const continuing = 'Continuing';
 /** The failure type of a prompt that its model does not answer. */
 export const modelFailed = 'MODEL';
 
@@ -54,7 +69,7 @@ export const lookAgain = defineSignal('lookAgain');
 export const dispatchId = (taskQueue: string): string => `${taskQueue}/dispatch`;
 
 /** What may be done to a run. */
-export type RunMessageKind = 'start' | 'pause' | 'unpause' | 'cancel' | 'answer' | 'steer';
+export type RunMessageKind = 'start' | 'continue' | 'pause' | 'unpause' | 'cancel' | 'answer' | 'steer';
 
 /** A message to a run as it is signed, and verified before it is acted on. */
 export function runMessage(kind: RunMessageKind, runId: string, message: object): ProvenMessage {

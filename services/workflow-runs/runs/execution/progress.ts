@@ -8,7 +8,11 @@ export interface RunUpdate {
   runId: string;
   /** 1, 2, 3 …: an update that was applied is not applied again. */
   version: number;
-  set: Partial<Pick<RunRecord, 'status' | 'started_at' | 'ended_at' | 'error' | 'questions'>>;
+  set: Partial<Pick<RunRecord, 'status' | 'waiting' | 'started_at' | 'ended_at' | 'error'>>;
+  /** Questions that are new. */
+  asked: Question[];
+  /** The ids of questions that wait for no answer any more. */
+  withdrawn: string[];
   /** The checkpoint of the run; its values are those of the record. */
   checkpoint?: Omit<RunCheckpoint, 'context_values'>;
   /** Stages that are new or have changed. */
@@ -19,34 +23,97 @@ export interface RunUpdate {
   events: { at: string; event: RunEvent }[];
 }
 
-type SaveRun = (update: RunUpdate) => Promise<void>;
+/** What a continued execution takes over; values and guidance are in the record of the run. */
+export interface ProgressState {
+  status: RunRecord['status'];
+  version: number;
+  steps: number;
+  visits: Record<string, number>;
+  completed: string[];
+  retries: Record<string, number>;
+  outcomes: Record<string, string>;
+  logs: string[];
+  questions: string[];
+  guidance: { pieces: number; characters: number };
+}
+
+/** The values and guidance of a run. */
+export type StoredTexts = Pick<RunRecord, 'context' | 'guidance'>;
+
+/** How a run writes its record, and reads what an earlier execution has left. */
+export interface RunStorage {
+  save: (update: RunUpdate) => Promise<void>;
+  load: (version: number) => Promise<StoredTexts>;
+}
 
 /** Values of a run may have this much altogether, as JSON. */
 const maxContextCharacters = 200_000;
 const keptLogs = 100;
+/** Guidance is part of every later prompt. */
+const maxGuidance = { pieces: 200, characters: 20_000 };
 
 /** What a run has done, and what of it is not in its record yet. Deterministic: it is part of a workflow. */
 export class RunProgress {
   readonly context: Record<string, unknown> = {};
-  readonly stages: Stage[] = [];
-  readonly questions: Question[] = [];
   readonly guidance: RunRecord['guidance'] = [];
-  status: RunRecord['status'] = 'starting';
+  status: RunRecord['status'];
 
-  readonly #visits = new Map<string, number>();
-  readonly #completed: string[] = [];
-  readonly #retries: Record<string, number> = {};
-  readonly #outcomes: Record<string, string> = {};
-  readonly #logs: string[] = [];
-  #pending: Omit<RunUpdate, 'runId' | 'version'> = nothing();
-  #version = 0;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #questions: Set<string>;
+  readonly #visits: Map<string, number>;
+  readonly #completed: Set<string>;
+  readonly #retries: Record<string, number>;
+  readonly #outcomes: Record<string, string>;
+  readonly #logs: string[];
+  readonly #guidance: ProgressState['guidance'];
+  #steps: number;
+  #pending = nothing();
+  #version: number;
+  /** Resolves when the values and guidance that an earlier execution has left are read. */
+  readonly loaded: Promise<void>;
+  /** Whatever is read or written before. */
+  #saving: Promise<void>;
 
   constructor(
-    private readonly runId: string,
-    private readonly graph: Graph,
-    private readonly save: SaveRun,
-  ) {}
+    private readonly run: { runId: string; graph: Graph },
+    private readonly storage: RunStorage,
+    earlier?: ProgressState,
+  ) {
+    const state = earlier ?? begun();
+    this.status = state.status;
+    this.#version = state.version;
+    this.#steps = state.steps;
+    this.#questions = new Set(state.questions);
+    this.#visits = new Map(Object.entries(state.visits));
+    this.#completed = new Set(state.completed);
+    this.#retries = { ...state.retries };
+    this.#outcomes = { ...state.outcomes };
+    this.#logs = [...state.logs];
+    this.#guidance = { ...state.guidance };
+    this.loaded = earlier ? this.#load(earlier.version) : Promise.resolve();
+    // An input that is refused needs none of it.
+    this.loaded.catch(() => undefined);
+    this.#saving = this.loaded;
+  }
+
+  /** What the next execution takes over, once everything is written. */
+  state(): ProgressState {
+    return {
+      status: this.status,
+      version: this.#version,
+      steps: this.#steps,
+      visits: Object.fromEntries(this.#visits),
+      completed: [...this.#completed],
+      retries: this.#retries,
+      outcomes: this.#outcomes,
+      logs: this.#logs,
+      questions: [...this.#questions],
+      guidance: this.#guidance,
+    };
+  }
+
+  get isSaved(): boolean {
+    return isNothing(this.#pending);
+  }
 
   /** How often a node was visited. */
   visitsOf(nodeId: string): number {
@@ -55,7 +122,11 @@ export class RunProgress {
 
   /** How many nodes have been visited. */
   get steps(): number {
-    return this.stages.length;
+    return this.#steps;
+  }
+
+  isAsked(questionId: string): boolean {
+    return this.#questions.has(questionId);
   }
 
   tell(event: RunEvent): void {
@@ -78,6 +149,18 @@ export class RunProgress {
     }
   }
 
+  /** Whether the run may be given this as well: prompts hold all of its guidance. */
+  hasRoomFor(guidance: Guidance): boolean {
+    const { pieces, characters } = this.#guidance;
+    return pieces < maxGuidance.pieces && characters + lengthOf(guidance) <= maxGuidance.characters;
+  }
+
+  /** Counts guidance against the limits of the run, or, when it was refused after all, no longer. */
+  countGuidance(guidance: Guidance, by: 1 | -1 = 1): void {
+    this.#guidance.pieces += by;
+    this.#guidance.characters += by * lengthOf(guidance);
+  }
+
   addGuidance(guidance: Guidance): void {
     const noted = { ...guidance, at: new Date().toISOString() };
     this.guidance.push(noted);
@@ -85,19 +168,23 @@ export class RunProgress {
   }
 
   ask(question: Question): void {
-    this.questions.push(question);
-    this.change({ questions: [...this.questions] });
+    this.#questions.add(question.id);
+    this.#pending.asked.push(question);
   }
 
-  withdraw(question: Question): void {
-    this.questions.splice(this.questions.indexOf(question), 1);
-    this.change({ questions: [...this.questions] });
+  withdraw(questionId: string): void {
+    this.#questions.delete(questionId);
+    this.#pending.withdrawn.push(questionId);
+  }
+
+  withdrawAll(): void {
+    [...this.#questions].forEach((id) => this.withdraw(id));
   }
 
   beginStage(nodeId: string): Stage {
     const visits = (this.#visits.get(nodeId) ?? 0) + 1;
     this.#visits.set(nodeId, visits);
-    const { label, kind } = this.graph.nodes[nodeId] ?? { label: nodeId, kind: 'prompt' };
+    const { label, kind } = this.run.graph.nodes[nodeId] ?? { label: nodeId, kind: 'prompt' };
     const stage: Stage = {
       id: visits === 1 ? nodeId : `${nodeId}.${visits}`,
       name: label,
@@ -107,7 +194,7 @@ export class RunProgress {
       started_at: new Date().toISOString(),
       retries: 0,
     };
-    this.stages.push(stage);
+    this.#steps += 1;
     this.tell({ StageStarted: { stage_id: stage.id, node_id: nodeId, name: label, kind } });
     this.#touch(stage);
     return stage;
@@ -125,7 +212,7 @@ export class RunProgress {
     this.#outcomes[node_id] = status;
     this.#log(`${stage.id}: ${status}`);
     if (status === 'completed') {
-      this.#completed.push(node_id);
+      this.#completed.add(node_id);
     }
     const facts = { stage_id: stage.id, node_id, duration_ms: durationMs };
     if (status === 'completed') {
@@ -142,7 +229,7 @@ export class RunProgress {
     this.#pending.checkpoint = {
       timestamp: new Date().toISOString(),
       current_node: current,
-      completed_nodes: [...new Set(this.#completed)],
+      completed_nodes: [...this.#completed],
       node_retries: { ...this.#retries },
       logs: [...this.#logs],
       node_outcomes: { ...this.#outcomes },
@@ -160,9 +247,15 @@ export class RunProgress {
       }
       this.#pending = nothing();
       this.#version += 1;
-      await this.save({ runId: this.runId, version: this.#version, ...pending });
+      await this.storage.save({ runId: this.run.runId, version: this.#version, ...pending });
     });
     return this.#saving;
+  }
+
+  async #load(version: number): Promise<void> {
+    const { context, guidance } = await this.storage.load(version);
+    Object.assign(this.context, context);
+    this.guidance.unshift(...guidance);
   }
 
   #touch(stage: Stage): void {
@@ -178,21 +271,34 @@ export class RunProgress {
   }
 }
 
-const nothing = (): Omit<RunUpdate, 'runId' | 'version'> => ({
+type Pending = Omit<RunUpdate, 'runId' | 'version'>;
+
+const nothing = (): Pending => ({
   set: {},
+  asked: [],
+  withdrawn: [],
   stages: [],
   context: {},
   guidance: [],
   events: [],
 });
 
-const isNothing = ({
-  set,
-  checkpoint,
-  stages,
-  context,
-  guidance,
-  events,
-}: Omit<RunUpdate, 'runId' | 'version'>): boolean =>
+const isNothing = ({ set, checkpoint, context, ...lists }: Pending): boolean =>
   !checkpoint &&
-  Object.keys(set).length + stages.length + Object.keys(context).length + guidance.length + events.length === 0;
+  Object.keys(set).length + Object.keys(context).length === 0 &&
+  Object.values(lists).every((list) => list.length === 0);
+
+const begun = (): ProgressState => ({
+  status: 'starting',
+  version: 0,
+  steps: 0,
+  visits: {},
+  completed: [],
+  retries: {},
+  outcomes: {},
+  logs: [],
+  questions: [],
+  guidance: { pieces: 0, characters: 0 },
+});
+
+const lengthOf = ({ text, file = '' }: Guidance): number => text.length + file.length;

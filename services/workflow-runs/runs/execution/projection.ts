@@ -2,16 +2,25 @@ import { endOfRun } from '../../retros/retro';
 import { hasEnded, type RunRecord, type Stage } from '../run';
 import type { RunUpdate } from './progress';
 
-/** The fields of a run's record after its update. */
-export function applyUpdate(run: RunRecord, update: RunUpdate): Partial<RunRecord> {
+/**
+ * The fields of a run's record after its update.
+ *
+ * @param whole reads all stages of the run, which its end is judged by
+ */
+export async function applyUpdate(
+  run: RunRecord,
+  update: RunUpdate,
+  whole: (run: RunRecord) => Promise<RunRecord>,
+): Promise<Partial<RunRecord>> {
   const context = { ...run.context, ...update.context };
   const stages = mergeStages(run.stages, update.stages);
   const { status = run.status, ended_at = run.created_at } = update.set;
   return {
     ...update.set,
-    ...(hasEnded(status) && endOfRun({ status, stages, ended_at })),
+    ...(hasEnded(status) && endOfRun({ ...(await whole({ ...run, stages })), status, ended_at })),
     stages,
     context,
+    questions: [...(run.questions ?? []), ...update.asked].filter(({ id }) => !update.withdrawn.includes(id)),
     guidance: [...run.guidance, ...update.guidance],
     ...(update.checkpoint && { checkpoint: { ...update.checkpoint, context_values: context } }),
   };

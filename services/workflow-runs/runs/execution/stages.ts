@@ -1,11 +1,14 @@
-import { ActivityFailure, ApplicationFailure, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { GraphNode } from '../../graph/graph';
 import type { Stage } from '../run';
 import { askModel } from './ask-model';
+import { type Continuation, SuspendedError } from './continuation';
+import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
 import type { Answer, Question } from './messages';
 import type { RunProgress } from './progress';
 import { fillIn, maxPromptCharacters, withGuidance } from './prompt-text';
+import type { Walkers } from './walkers';
 
 /** What the stages of one run share. */
 export interface StageContext {
@@ -14,17 +17,30 @@ export interface StageContext {
   progress: RunProgress;
   /** Answers that have come, by question. */
   answers: Map<string, Answer>;
+  continuation: Continuation;
+  walkers: Walkers;
 }
 
-/** Visits one node: whatever it does is done when this resolves. @throws only when the run is cancelled */
-export async function visit(node: GraphNode, run: StageContext): Promise<Outcome> {
+/**
+ * Visits one node, or resumes the visit that is under way: whatever it does is done when this resolves.
+ *
+ * @throws only when the run is cancelled, or SuspendedError
+ */
+export async function visit(node: GraphNode, run: StageContext, cursor: Cursor): Promise<Outcome> {
   const { progress } = run;
-  const stage = progress.beginStage(node.id);
+  const underWay = cursor.underWay ?? { stage: progress.beginStage(node.id) };
+  const { stage } = underWay;
+  cursor.underWay = underWay;
   try {
-    const { outcome, reported } = await work(node, stage, run);
+    const { outcome, reported } = await work(node, underWay, run);
     progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', reported);
+    delete cursor.underWay;
     return outcome;
   } catch (error) {
+    if (error instanceof SuspendedError) {
+      throw error;
+    }
+    delete cursor.underWay;
     if (isCancellation(error)) {
       progress.endStage(stage, 'cancelled');
       throw error;
@@ -42,78 +58,102 @@ interface Worked {
 
 const done: Worked = { outcome: { outcome: 'success' } };
 
-async function work(node: GraphNode, stage: Stage, run: StageContext): Promise<Worked> {
+async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
   switch (node.kind) {
     case 'prompt':
-      return promptModel(node, stage, run);
+      return promptModel(node, underWay, run);
     case 'human':
-      return askSomebody(node, stage, run);
+      return askSomebody(node, underWay, run);
     case 'wait':
       await run.progress.flush();
-      await sleep(node.timeoutMs ?? 0, { summary: `wait in ${node.id}` });
+      underWay.untilMs ??= Date.now() + (node.timeoutMs ?? 0);
+      await wait(() => false, run, { untilMs: underWay.untilMs, summary: `wait in ${node.id}` });
       return done;
     default:
       return done;
   }
 }
 
-async function promptModel(node: GraphNode, stage: Stage, { runId, goal, progress }: StageContext): Promise<Worked> {
-  const prompt = withGuidance(fillIn(node.prompt ?? '', goal, progress.context), progress.guidance);
+/** Waits in a stage; meanwhile the run does not work. */
+const wait = (
+  holds: () => boolean,
+  { walkers, continuation }: StageContext,
+  until: { untilMs: number | undefined; summary: string },
+): Promise<boolean> => walkers.rest(() => continuation.wait(holds, until));
+
+async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
+  const { runId, goal, progress, continuation } = run;
+  const prompt = fillIn(node.prompt ?? '', goal, progress.context);
   if (prompt.length > maxPromptCharacters) {
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
   }
   await progress.flush();
-  const answer = await askModel(node, {
-    runId,
-    stageId: stage.id,
-    prompt,
-    ...(node.system !== undefined && { system: fillIn(node.system, goal, progress.context) }),
-    ...(node.model !== undefined && { model: node.model }),
-    ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
-  });
+  const answer = await askModel(
+    node,
+    { underWay, continuation },
+    {
+      runId,
+      stageId: underWay.stage.id,
+      prompt: withGuidance(prompt, progress.guidance),
+      ...(node.system !== undefined && { system: fillIn(node.system, goal, progress.context) }),
+      ...(node.model !== undefined && { model: node.model }),
+      ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
+    },
+  );
   progress.setValues({ [`${node.id}_output`]: answer.text, last_output: answer.text });
   const { model, usage, retries } = answer;
   return { outcome: { outcome: 'success' }, reported: { model, usage, retries, notes: answer.text.slice(0, 200) } };
 }
 
-async function askSomebody(node: GraphNode, stage: Stage, run: StageContext): Promise<Worked> {
-  const { progress, answers, goal } = run;
-  const asked = node.question;
-  if (!asked) {
+async function askSomebody(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
+  const { progress, answers } = run;
+  const { id } = underWay.stage;
+  if (!node.question) {
     return done;
   }
-  const question: Question = {
-    id: stage.id,
-    text: fillIn(asked.text, goal, progress.context).slice(0, 4_000),
-    question_type: asked.type,
-    options: asked.options,
-    allow_freeform: asked.allowFreeform,
-  };
-  progress.ask(question);
-  progress.tell({ InterviewStarted: { stage_id: stage.id, question_id: question.id, text: question.text } });
-  await progress.flush();
-  try {
-    const answered = (): boolean => answers.has(question.id);
-    if (node.timeoutMs === undefined) {
-      await condition(answered);
-    } else {
-      await condition(answered, node.timeoutMs, { summary: `answer to ${question.id}` });
-    }
-  } finally {
-    progress.withdraw(question);
+  if (!progress.isAsked(id)) {
+    const question = questionOf(node.question, id, run);
+    progress.ask(question);
+    progress.tell({ InterviewStarted: { stage_id: id, question_id: id, text: question.text } });
   }
-  const answer = answers.get(question.id);
+  await progress.flush();
+  if (node.timeoutMs !== undefined) {
+    underWay.untilMs ??= Date.now() + node.timeoutMs;
+  }
+  try {
+    await wait(() => answers.has(id), run, { untilMs: underWay.untilMs, summary: `answer to ${id}` });
+  } catch (error) {
+    if (!(error instanceof SuspendedError)) {
+      progress.withdraw(id);
+    }
+    throw error;
+  }
+  progress.withdraw(id);
+  const answer = answers.get(id);
+  answers.delete(id);
   if (!answer) {
-    progress.tell({ InterviewTimedOut: { stage_id: stage.id, question_id: question.id } });
+    progress.tell({ InterviewTimedOut: { stage_id: id, question_id: id } });
     const reason = 'Nobody answered in time.';
     return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
   const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
   progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
   const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
-  progress.tell({ InterviewCompleted: { stage_id: stage.id, question_id: question.id, answer: text.slice(0, 1_000) } });
+  progress.tell({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } });
   return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
 }
+
+const questionOf = (
+  asked: NonNullable<GraphNode['question']>,
+  id: string,
+  { goal, progress }: StageContext,
+): Question => ({
+  id,
+  text: fillIn(asked.text, goal, progress.context).slice(0, 4_000),
+  question_type: asked.type,
+  options: asked.options,
+  allow_freeform: asked.allowFreeform,
+});
 
 /** The message of a failure. */
 function reasonOf(error: unknown): string {

@@ -1,6 +1,9 @@
-import { condition } from '@temporalio/workflow';
-import type { Graph, GraphEdge } from '../../graph/graph';
+import { condition, patched } from '@temporalio/workflow';
+import type { Graph, GraphEdge, GraphNode } from '../../graph/graph';
+import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
+import { SuspendedError } from './continuation';
+import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
 import { type StageContext, visit } from './stages';
 
@@ -17,44 +20,41 @@ export class RunFailedError extends Error {
   override readonly name = 'RunFailedError';
 }
 
-/** A run that has visited this many nodes goes in circles. */
-const maxSteps = 500;
+/** The record is written at least once for so many stages: nodes that wait for nothing may follow each other for long. */
+const stagesPerUpdate = 100;
+
+const success: Outcome = { outcome: 'success' };
 
 /**
  * Goes from node to node until an end, or the join at which the branches of a parallel node meet.
  *
+ * @param cursor where it is, which moves on
  * @returns how it came to that join, or the end
  * @throws RunFailedError when there is no way on
+ * @throws SuspendedError when the execution continues as new; the cursor is where it stopped
  */
-export async function walk(from: string, run: Walk, untilJoin?: string): Promise<Outcome> {
+export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promise<Outcome> {
   const { graph, progress } = run;
-  for (let id = from; ;) {
-    if (id === untilJoin) {
-      return { outcome: 'success' };
+  for (;;) {
+    if (cursor.at === untilJoin) {
+      return success;
     }
-    if (run.isPaused()) {
-      await progress.flush();
-      await condition(() => !run.isPaused());
-    }
-    const node = graph.nodes[id];
+    const node = graph.nodes[cursor.at];
     if (!node) {
-      throw new RunFailedError(`There is no node ${id}.`);
+      throw new RunFailedError(`There is no node ${cursor.at}.`);
     }
-    if (progress.steps >= maxSteps) {
-      throw new RunFailedError(`It has visited ${maxSteps} nodes: it goes in circles.`);
+    if (!cursor.underWay && !cursor.branches) {
+      await untilMayBegin(run);
+      assertMayVisit(node, run);
     }
-    const maxVisits = node.maxVisits ?? graph.loopLimit;
-    if (maxVisits !== undefined && progress.visitsOf(id) >= maxVisits) {
-      throw new RunFailedError(`It came to ${id} more than ${maxVisits} times, which is its limit.`);
-    }
-    const outcome = await visit(node, run);
+    const outcome = cursor.branches ? success : await visit(node, run, cursor);
     if (node.kind === 'exit') {
       return outcome;
     }
     if (node.kind === 'fail') {
       throw new RunFailedError(`It came to ${node.label}.`);
     }
-    const left = node.kind === 'parallel' ? await branchOut(id, run) : { at: id, outcome };
+    const left = node.kind === 'parallel' ? await branchOut(cursor, run) : { at: node.id, outcome };
     const edge = chooseEdge(graph, left.at, {
       outcome: left.outcome,
       values: progress.context,
@@ -65,42 +65,87 @@ export async function walk(from: string, run: Walk, untilJoin?: string): Promise
     }
     run.traversals.set(edge, (run.traversals.get(edge) ?? 0) + 1);
     progress.checkpoint(left.at, edge.to);
-    id = edge.to;
+    cursor.at = edge.to;
+    if (progress.steps % stagesPerUpdate === 0 && patched('update-of-stages')) {
+      await progress.flush();
+    }
+  }
+}
+
+/** @throws SuspendedError */
+async function untilMayBegin({ progress, isPaused, continuation, walkers }: Walk): Promise<void> {
+  if (isPaused()) {
+    await progress.flush();
+    await walkers.rest(() => condition(() => !isPaused() || continuation.isDue));
+  }
+  if (continuation.isDue) {
+    throw new SuspendedError();
+  }
+}
+
+/** @throws RunFailedError */
+function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk): void {
+  if (progress.steps >= runLimits.stages) {
+    throw new RunFailedError(`It has visited ${runLimits.stages} nodes, which is the most a run may visit.`);
+  }
+  const limit = maxVisits ?? graph.loopLimit;
+  if (progress.visitsOf(id) >= (limit ?? runLimits.usualVisits)) {
+    throw new RunFailedError(
+      limit === undefined
+        ? `It came to ${id} more than ${runLimits.usualVisits} times: it goes in circles. Set max_visits or loop_limit if it is meant to.`
+        : `It came to ${id} more than ${limit} times, which is its limit.`,
+    );
   }
 }
 
 /** Walks every branch of a parallel node at the same time, and continues behind the join when all have reached it. */
-async function branchOut(parallel: string, run: Walk): Promise<{ at: string; outcome: Outcome }> {
+async function branchOut(cursor: Cursor, run: Walk): Promise<{ at: string; outcome: Outcome }> {
   const { graph, progress } = run;
+  const parallel = cursor.at;
   const join = joinOf(graph, parallel);
   const joinNode = join === undefined ? undefined : graph.nodes[join];
   if (join === undefined || !joinNode) {
     throw new RunFailedError(`The branches of ${parallel} do not meet.`);
   }
+  const branches = cursor.branches ?? begin(parallel, run);
+  cursor.branches = branches;
+  const { walkers } = run;
+  const ended = await walkers.rest(() =>
+    Promise.allSettled(branches.map((branch) => walkers.count(() => walkBranch(branch, { run, parallel, join })))),
+  );
+  const broken = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  if (broken.length > 0) {
+    throw broken.find((error) => !(error instanceof SuspendedError)) ?? broken[0];
+  }
+  delete cursor.branches;
+  const failed = branches.find(({ outcome }) => outcome?.outcome === 'fail');
+  progress.tell({ ParallelCompleted: { node_id: parallel, success: !failed } });
+  await visit(joinNode, run, cursor);
+  return { at: join, outcome: failed?.outcome ?? success };
+}
+
+function begin(parallel: string, { graph, progress }: Walk): Branch[] {
   const branches = graph.edges.filter((edge) => edge.from === parallel).map((edge) => edge.to);
   progress.tell({ ParallelStarted: { node_id: parallel, branches } });
-  const outcomes = await Promise.all(
-    branches.map(async (branch) => {
-      const outcome = await branchOutcome(branch, run, join);
-      const success = outcome.outcome === 'success';
-      progress.tell({ ParallelBranchCompleted: { node_id: parallel, branch, success } });
-      return outcome;
-    }),
-  );
-  const failed = outcomes.find(({ outcome }) => outcome === 'fail');
-  progress.tell({ ParallelCompleted: { node_id: parallel, success: !failed } });
-  await visit(joinNode, run);
-  return { at: join, outcome: failed ?? { outcome: 'success' } };
+  return branches.map((name) => ({ name, cursor: { at: name } }));
 }
 
 /** A branch that cannot continue does not take the others with it. */
-async function branchOutcome(branch: string, run: Walk, join: string): Promise<Outcome> {
-  try {
-    return await walk(branch, run, join);
-  } catch (error) {
-    if (error instanceof RunFailedError) {
-      return { outcome: 'fail', reason: error.message };
-    }
-    throw error;
+async function walkBranch(
+  branch: Branch,
+  { run, parallel, join }: { run: Walk; parallel: string; join: string },
+): Promise<void> {
+  if (branch.outcome) {
+    return;
   }
+  try {
+    branch.outcome = await walk(branch.cursor, run, join);
+  } catch (error) {
+    if (!(error instanceof RunFailedError)) {
+      throw error;
+    }
+    branch.outcome = { outcome: 'fail', reason: error.message };
+  }
+  const success = branch.outcome.outcome === 'success';
+  run.progress.tell({ ParallelBranchCompleted: { node_id: parallel, branch: branch.name, success } });
 }

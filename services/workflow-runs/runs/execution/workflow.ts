@@ -1,215 +1,163 @@
 import {
-  ActivityFailure,
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
 import type { RunStatus } from '../run';
 import type { RunActivities } from './activities';
-import {
-  type Answer,
-  answerQuestion,
-  cancelRun,
-  lookAgain,
-  notNow,
-  pauseRun,
-  type RunInput,
-  type RunMessageKind,
-  type Signed,
-  steerRun,
-  unpauseRun,
-} from './messages';
+import { Continuation, type RunState, SuspendedError } from './continuation';
+import { type Cursor, stagesUnderWay } from './cursor';
+import { handleMessages, type RunControl } from './handlers';
+import { lookAgain, type RunInput } from './messages';
 import { RunProgress } from './progress';
-import { walk } from './walk';
+import { walk, type Walk } from './walk';
+import { Walkers } from './walkers';
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
-const { saveRun, runEnded, startQueued, verifyMessage } = proxyLocalActivities<
-  Pick<RunActivities, 'saveRun' | 'runEnded' | 'startQueued' | 'verifyMessage'>
->({
+const activities = proxyLocalActivities<Omit<RunActivities, 'runPrompt'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
-const refused = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: notNow, message, nonRetryable: true });
-
 const nothing = (): undefined => undefined;
 
-/** The result of a step; a message that it refuses is refused as one. */
-async function refusing<T>(step: Promise<T>): Promise<T> {
-  try {
-    return await step;
-  } catch (error) {
-    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
-  }
-}
+/** Messages are remembered for this long after their proofs expire, in milliseconds: clocks differ. */
+const proofToleranceMs = 300_000;
 
-/** Runs a graph from its start to an end. Everything callers read of it is written as it happens. */
+/**
+ * Runs a graph from its start to an end. Everything callers read of it is written as it happens. When its history is long it
+ * continues as new: what waits, waits again in the next execution.
+ */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
-  const { runId, graph } = input;
-  const progress = new RunProgress(runId, graph, saveRun);
-  const answers = new Map<string, Answer>();
-  const acceptedProofs = new Set<string>();
+  const { runId, graph, state, maxEvents } = input;
+  const { startTime } = workflowInfo();
+  const startedAt = state ? new Date(state.startedAt) : new Date();
+  const progress = new RunProgress(
+    { runId, graph },
+    {
+      // What is written is written whole: a run that is cancelled meanwhile writes its end behind it.
+      save: (update) => CancellationScope.nonCancellable(() => activities.saveRun(update)),
+      load: (version) => CancellationScope.nonCancellable(() => activities.loadContinuation({ runId, version })),
+    },
+    state?.progress,
+  );
+  const cursor: Cursor = state?.cursor ?? { at: graph.start };
+  const traversals = new Map(
+    state?.traversals.flatMap(([index, times]) => {
+      const edge = graph.edges[index];
+      return edge ? [[edge, times] as const] : [];
+    }),
+  );
+  const control: RunControl = {
+    paused: state?.paused ?? false,
+    cancelled: false,
+    ended: false,
+    suspended: false,
+    verifying: 0,
+    answers: new Map(state?.answers.map((answer) => [answer.questionId, answer])),
+    acceptedProofs: [...(state?.acceptedProofs ?? [])],
+  };
   const scope = new CancellationScope();
-  const startedAt = new Date();
-  const state = { paused: false, cancelled: false, ended: false, verifying: 0 };
+  const verify = handleMessages({ runId, control, progress, scope, activities });
 
-  const begin = (): Promise<unknown> => {
-    progress.change({ status: 'running', started_at: startedAt.toISOString() });
-    progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
+  const walkers = new Walkers();
+  const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
-    return walk(graph.start, {
+    if (!state) {
+      progress.change({ status: 'running', started_at: startedAt.toISOString() });
+      progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
+    }
+    const run: Walk = {
       runId,
       goal: graph.goal,
       graph,
       progress,
-      answers,
-      isPaused: () => state.paused,
-      traversals: new Map(),
-    });
+      answers: control.answers,
+      isPaused: () => control.paused,
+      traversals,
+      continuation: new Continuation(maxEvents),
+      walkers,
+    };
+    return walkers.count(() => walk(cursor, run));
   };
-  /** Only the service signs messages: any other sender is refused. */
-  const verify = async (kind: RunMessageKind, message: Signed & object): Promise<void> => {
-    if (!patched('proven-messages')) {
-      return;
-    }
-    const acceptedAtMs = kind === 'start' ? workflowInfo().startTime.getTime() : Date.now();
-    state.verifying += 1;
-    try {
-      await CancellationScope.nonCancellable(() => refusing(verifyMessage({ kind, runId, message, acceptedAtMs })));
-    } finally {
-      state.verifying -= 1;
-    }
-  };
-  /** A reader of histories can replay a message while its proof is valid. Earlier versions sent some without a message. */
-  const isRepeated = (message: Signed | undefined): boolean => {
-    const proof = message?.proof;
-    if (proof === undefined) {
-      return false;
-    }
-    const repeated = acceptedProofs.has(proof.mac);
-    acceptedProofs.add(proof.mac);
-    return repeated;
-  };
-  const mustBeSigned = (message: Signed | undefined): void => {
-    if (!isMessageProof(message?.proof)) {
-      throw ApplicationFailure.nonRetryable('The message has no proof of the service.', messageUnproven);
-    }
-  };
-  const mustBe = (fits: boolean, message: string): void => {
-    if (state.ended || state.cancelled || !fits) {
-      throw refused(message);
-    }
-  };
-  const pauseOrGoOn = async (pause: boolean): Promise<void> => {
-    state.paused = pause;
-    progress.change({ status: pause ? 'paused' : 'running' });
-    progress.tell(pause ? { RunPaused: {} } : { RunUnpaused: {} });
+  /** A run that waits does not count against the concurrency limit. */
+  const reportWaiting = async (waiting: boolean): Promise<void> => {
+    progress.change({ waiting });
     await progress.flush();
-    // Another run may start while this one is paused.
-    if (pause) {
-      await runEnded();
+    if (waiting) {
+      await activities.runEnded();
     }
   };
-  const pauseIf = async (pause: boolean, message: Signed): Promise<void> => {
-    if (isRepeated(message)) {
-      return;
-    }
-    await verify(pause ? 'pause' : 'unpause', message);
-    await pauseOrGoOn(pause);
+  /** @returns why it came to no end, if it did not */
+  const walkToEnd = async (): Promise<unknown> => {
+    const walked = scope.run(begin).then(nothing, (error: unknown) => error);
+    const watching = new CancellationScope();
+    watching.run(() => walkers.watch(reportWaiting, state?.waiting)).catch(nothing);
+    const failure = await walked;
+    watching.cancel();
+    return failure;
   };
-  setHandler(pauseRun, (message) => pauseIf(true, message), {
-    validator: (message: Signed) => {
-      mustBeSigned(message);
-      mustBe(progress.status === 'running' && !state.paused, 'Run is not pausable.');
-    },
-  });
-  setHandler(unpauseRun, (message) => pauseIf(false, message), {
-    validator: (message: Signed) => {
-      mustBeSigned(message);
-      mustBe(state.paused, 'Run is not paused.');
-    },
-  });
-  setHandler(
-    cancelRun,
-    async (message) => {
-      await verify('cancel', message);
-      state.cancelled = true;
-      // One that has not begun is not cancelled but never begun.
-      if (progress.status !== 'starting') {
-        scope.cancel();
-      }
-      await condition(() => state.ended);
-    },
-    {
-      validator: (message: Signed) => {
-        mustBeSigned(message);
-        mustBe(!state.paused, 'Run is not cancellable.');
-      },
-    },
-  );
-  setHandler(
-    answerQuestion,
-    async (message) => {
-      await verify('answer', message);
-      const { proof: _proof, ...answer } = message;
-      if (!answers.has(answer.questionId)) {
-        answers.set(answer.questionId, answer);
-      }
-    },
-    {
-      validator: (message: Answer) => {
-        mustBeSigned(message);
-        mustBe(
-          progress.questions.some(({ id }) => id === message.questionId) && !answers.has(message.questionId),
-          'The question has been answered or withdrawn.',
-        );
-      },
-    },
-  );
-  setHandler(
-    steerRun,
-    async (message) => {
-      if (isRepeated(message)) {
-        return;
-      }
-      await verify('steer', message);
-      const { proof: _proof, ...guidance } = message;
-      progress.addGuidance(guidance);
-      progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });
+  /** Has nothing under way any more, so that nothing is lost with this execution; returns the input of the next one. */
+  const settle = async (): Promise<RunInput> => {
+    control.suspended = true;
+    do {
       await progress.flush();
-    },
-    {
-      validator: (message: Signed) => {
-        mustBeSigned(message);
-        mustBe(progress.status !== 'starting', 'The run cannot be steered now.');
-      },
-    },
-  );
+      await condition(allHandlersFinished);
+    } while (!progress.isSaved || !allHandlersFinished());
+    const next: RunInput = { runId, graph, ...(maxEvents !== undefined && { maxEvents }), state: currentState() };
+    const { context, guidance } = progress;
+    return { ...next, proof: await activities.prepareContinuation(next, { context, guidance }) };
+  };
+  const currentState = (): RunState => ({
+    startedAt: startedAt.toISOString(),
+    paused: control.paused,
+    waiting: walkers.waiting,
+    cursor,
+    progress: progress.state(),
+    traversals: graph.edges.flatMap((edge, index) => {
+      const times = traversals.get(edge);
+      return times === undefined ? [] : [[index, times] as [number, number]];
+    }),
+    answers: [...control.answers.values()],
+    acceptedProofs: control.acceptedProofs.filter(
+      ({ expiresAt }) => Date.parse(expiresAt) > Date.now() - proofToleranceMs,
+    ),
+  });
 
-  await verify('start', input);
-  // A cancel that came with the start is known for one before anything begins.
-  if (state.verifying > 0) {
-    await condition(() => state.verifying === 0);
+  if (state) {
+    await verify('continue', input, startTime.getTime());
+    await progress.loaded;
+  } else {
+    await verify('start', input, startTime.getTime());
   }
-  const failure = state.cancelled ? undefined : await scope.run(begin).then(nothing, (error: unknown) => error);
+  // A cancel that came with the start is known for one before anything begins.
+  if (control.verifying > 0) {
+    await condition(() => control.verifying === 0);
+  }
+  let failure = control.cancelled ? undefined : await walkToEnd();
+  if (failure instanceof SuspendedError) {
+    const next = await scope.run(settle).catch((error: unknown) => void (failure = error));
+    if (next) {
+      await continueAsNew<typeof workflowRun>(next);
+    }
+  }
 
   return CancellationScope.nonCancellable(async () => {
-    const status = state.cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
+    const status = control.cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
     const endedAt = new Date();
     const duration_ms = endedAt.getTime() - startedAt.getTime();
     const message = failure instanceof Error ? failure.message : 'It failed.';
     const error = status === 'failed' ? { error: { message } } : {};
-    progress.change({ status, ended_at: endedAt.toISOString(), questions: [], ...error });
+    // Those that wait while the execution was about to continue.
+    stagesUnderWay(cursor).forEach((stage) => progress.endStage(stage, 'cancelled'));
+    progress.withdrawAll();
+    progress.change({ status, ended_at: endedAt.toISOString(), ...error });
     if (status === 'completed') {
       progress.tell({ RunCompleted: { duration_ms } });
     } else if (status === 'failed') {
@@ -218,9 +166,10 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       progress.tell({ RunCancelled: { duration_ms } });
     }
     await progress.flush();
-    state.ended = true;
+    control.suspended = false;
+    control.ended = true;
     setCurrentDetails(status === 'failed' ? `Failed: ${message}` : `The run is ${status}.`);
-    await runEnded();
+    await activities.runEnded();
     await condition(allHandlersFinished);
     return status;
   });
@@ -235,7 +184,7 @@ export async function workflowRunDispatch(idleMs: number): Promise<void> {
   setHandler(lookAgain, () => void (looks += 1));
   do {
     looks = 0;
-    await startQueued();
+    await activities.startQueued();
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof workflowRunDispatch>(idleMs);
     }

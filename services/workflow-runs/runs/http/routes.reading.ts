@@ -51,7 +51,7 @@ export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, 
       query: pageQuery,
       response: pageOf(stageAnswer),
     },
-    async ({ params, query }) => pageFrom(requireFound(await runs.get(params.id), 'Run').stages, query),
+    async ({ params, query }) => pageFrom(requireFound(await runs.getWhole(params.id), 'Run').stages, query),
   );
 
   routes.add(
@@ -65,7 +65,7 @@ export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, 
       response: pageOf(turn),
     },
     async ({ params, query }) => {
-      const run = requireFound(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.getWhole(params.id), 'Run');
       if (!run.stages.some(({ id }) => id === params.stageId)) {
         throw refuse(404, 'Stage not found.');
       }
@@ -108,7 +108,7 @@ export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, 
       errors: [502],
     },
     async ({ params }) => {
-      const run = requireFound(await runs.get(params.id), 'Run');
+      const run = requireFound(await runs.getWhole(params.id), 'Run');
       const svg = await drawGraph(await readGraph(graphs, run.dot_source), run);
       return new BytesResponse(only(Buffer.from(svg)), {
         'Content-Type': 'image/svg+xml; charset=utf-8',

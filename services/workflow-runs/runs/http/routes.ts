@@ -10,7 +10,7 @@ import { requireFound } from '../../http/fields';
 import { pageOf, readPage } from '../../http/pages';
 import type { Models } from '../../models/models';
 import type { RunsContext } from '../context';
-import { runId, type RunRecord, type RunStatus } from '../run';
+import { activeStatuses, runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
@@ -39,6 +39,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
     async ({ body, auth }, ctx) => {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
+      await assertRoomFor(context);
       const run = newRun(body.dot_source, graph, { user: auth.userId, at: now() });
       await workflows.note(run);
       await runs.insert(run);
@@ -128,6 +129,17 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
         await act(run, late);
         return answered(requireFound(await runs.get(params.id), 'Run'));
       },
+    );
+  }
+}
+
+/** @throws AppError 429 when there are as many runs as there may be */
+async function assertRoomFor({ runs, env }: RunsContext): Promise<void> {
+  const max = env.WORKFLOW_RUNS_MAX_OPEN;
+  if ((await runs.count(['queued', ...activeStatuses])) >= max) {
+    throw refuse(
+      429,
+      `${max} runs have not ended, which is the most there may be. Cancel one, or wait until one ends.`,
     );
   }
 }

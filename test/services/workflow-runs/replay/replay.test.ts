@@ -45,7 +45,7 @@ describe('recorded histories of workflow runs', () => {
 
   test.each([
     ['session', 'await acceptMessage(message)', 'await tellFailure(message)'],
-    ['run', 'await this.save(', 'await Promise.resolve('],
+    ['run', 'await this.storage.save(', 'await Promise.resolve('],
   ])('a change that would break a %s is noticed', async (name, line, other) => {
     const broken = bundled.replace(line, other);
     expect(broken).not.toBe(bundled);

@@ -44,7 +44,7 @@ const tooLarge = () =>
   });
 
 describe('a run whose workflow is terminated', () => {
-  test('ends as failed with the reason, and no longer holds the place of the next one', async () => {
+  test('ends as failed with the reason', async () => {
     const lost = await start(asking);
     await untilStatus(lost, 'running');
     const next = await start(short);
@@ -98,4 +98,22 @@ describe('a run that cannot be started', () => {
     });
     await service.call('POST', `/runs/${waiting}/cancel`, {});
   });
+});
+
+test('runs that have not ended are bounded, also those that wait', async () => {
+  const own = await startServiceUnderTest({ WORKFLOW_RUNS_MAX_OPEN: '2' });
+  try {
+    const post = () => own.call('POST', '/runs', { dot_source: asking });
+    const [first] = [await post(), await post()];
+    expect(await post()).toMatchObject({
+      status: 429,
+      body: { errors: [{ detail: expect.stringContaining('2 runs have not ended') }] },
+    });
+    await eventually(async () =>
+      expect(await own.call('POST', `/runs/${first?.body.id}/cancel`, {})).toMatchObject({ status: 200 }),
+    );
+    expect(await post()).toMatchObject({ status: 201 });
+  } finally {
+    await own.close();
+  }
 });

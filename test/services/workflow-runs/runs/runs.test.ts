@@ -228,10 +228,16 @@ describe('control', () => {
     expect((await get(`/runs/${id}/questions`)).data).toEqual([]);
   });
 
-  it('runs so many at a time, the oldest first, and cancels those that wait', async () => {
-    const ids = [await start(asking), await start(asking)];
+  it('lets so many work at a time, the oldest first, and cancels those that are queued', async () => {
+    const gate = aGate();
+    models.provider.answers(async function* () {
+      await gate.opened;
+      yield 'well';
+    });
+    const working = 'digraph { start -> a -> exit; a [prompt="Hi"] }';
+    const ids = [await start(working), await start(working)];
     for (const id of ids) {
-      await question(id);
+      await untilStatus(id, 'running');
     }
     const third = await start(asking);
     const fourth = await start(asking);
@@ -244,9 +250,34 @@ describe('control', () => {
     expect(await service.call('POST', `/runs/${third}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
     await service.call('POST', `/runs/${ids[0]}/cancel`);
     await question(fourth);
-    for (const id of [ids[1]!, fourth]) {
-      await service.call('POST', `/runs/${id}/cancel`);
+    gate.open();
+    await service.call('POST', `/runs/${fourth}/cancel`);
+    await untilStatus(ids[1]!, 'completed');
+  });
+
+  it('does not count runs that wait for people or a time, and counts them again when they work', async () => {
+    const gate = aGate();
+    models.provider.answers(async function* () {
+      await gate.opened;
+      yield 'well';
+    });
+    const ids = [];
+    for (const stage of ['shape=hexagon', 'shape=hexagon', 'type=wait, duration="1d"']) {
+      ids.push(await start(`digraph { start -> w -> a -> exit; w [${stage}]; a [prompt="Hi"] }`));
     }
+    for (const id of ids) {
+      await untilStatus(id, 'running');
+    }
+    await answer(ids[0]!, 'w', { value: 'go' });
+    await answer(ids[1]!, 'w', { value: 'go' });
+    for (const id of ids.slice(0, 2)) {
+      await eventually(async () => expect((await get(`/runs/${id}/stages`)).data.at(-1).id).toBe('a'));
+    }
+    const queued = await start('digraph { start -> exit }');
+    expect(await get(`/runs/${queued}`)).toMatchObject({ status: 'queued' });
+    gate.open();
+    await untilStatus(queued, 'completed');
+    await service.call('POST', `/runs/${ids[2]}/cancel`);
   });
 });
 

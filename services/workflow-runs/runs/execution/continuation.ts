@@ -1,0 +1,87 @@
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import type { Answer, AcceptedProof } from './messages';
+import type { Cursor } from './cursor';
+import type { ProgressState } from './progress';
+
+/** An execution continues as new when its history has this many events; Temporal warns at 10,240. */
+const usualMaxEvents = 4_000;
+
+/** What a continued execution needs that is not in the record of its run. Small: texts stay in the record. */
+export interface RunState {
+  startedAt: string;
+  paused: boolean;
+  /** Whether its record says that it waits. */
+  waiting: boolean;
+  cursor: Cursor;
+  progress: ProgressState;
+  /** How often edges were taken, by their position in the graph. */
+  traversals: [edge: number, times: number][];
+  /** Answers that came while the execution was about to continue. */
+  answers: Answer[];
+  /** Messages that must not be accepted again. */
+  acceptedProofs: AcceptedProof[];
+}
+
+/** A walk stops where it is, to be resumed by the next execution. */
+export class SuspendedError extends Error {
+  override readonly name = 'SuspendedError';
+}
+
+/** When the execution of a run continues as new: its history is long, and no prompt is under way. */
+export class Continuation {
+  #due = false;
+  #prompts = 0;
+
+  constructor(maxEvents = usualMaxEvents) {
+    const isLong = (): boolean => {
+      const { historyLength, continueAsNewSuggested } = workflowInfo();
+      return historyLength >= maxEvents || continueAsNewSuggested;
+    };
+    condition(isLong).then(
+      () => (this.#due = patched('continue-as-new')),
+      () => undefined,
+    );
+  }
+
+  /** Whether nothing may be begun any more. */
+  get isDue(): boolean {
+    return this.#due;
+  }
+
+  /** Whether nothing is under way but waits, which the next execution resumes. */
+  get isReady(): boolean {
+    return this.#due && this.#prompts === 0;
+  }
+
+  /** Lets a prompt end before the execution continues. */
+  async duringPrompt<T>(prompt: () => Promise<T>): Promise<T> {
+    this.#prompts += 1;
+    try {
+      return await prompt();
+    } finally {
+      this.#prompts -= 1;
+    }
+  }
+
+  /**
+   * Waits until something holds.
+   *
+   * @returns whether it does; `false` when its time has passed before
+   * @throws SuspendedError when the execution continues as new first
+   */
+  async wait(
+    holds: () => boolean,
+    { untilMs, summary }: { untilMs: number | undefined; summary: string },
+  ): Promise<boolean> {
+    const isOver = (): boolean => holds() || this.isReady;
+    if (untilMs === undefined) {
+      await condition(isOver);
+    } else if (!(await condition(isOver, Math.max(1, untilMs - Date.now()), { summary }))) {
+      return holds();
+    }
+    if (!holds()) {
+      throw new SuspendedError();
+    }
+    return true;
+  }
+}

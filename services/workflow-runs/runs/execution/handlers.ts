@@ -1,0 +1,209 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  patched,
+  setHandler,
+} from '@temporalio/workflow';
+import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
+import type { RunActivities } from './activities';
+import {
+  type AcceptedProof,
+  type Answer,
+  answerQuestion,
+  cancelRun,
+  continuing,
+  type Guidance,
+  notNow,
+  pauseRun,
+  type RunMessageKind,
+  type Signed,
+  steerRun,
+  tooMuch,
+  unpauseRun,
+} from './messages';
+import type { RunProgress } from './progress';
+
+/** What messages change of an execution. */
+export interface RunControl {
+  paused: boolean;
+  cancelled: boolean;
+  /** The run has ended, and its end is written. */
+  ended: boolean;
+  /** The walk has stopped: the next execution takes further messages. */
+  suspended: boolean;
+  /** Messages whose proof is being verified. */
+  verifying: number;
+  answers: Map<string, Answer>;
+  acceptedProofs: AcceptedProof[];
+}
+
+interface HandlerDependencies {
+  runId: string;
+  control: RunControl;
+  progress: RunProgress;
+  /** Breaks off what is under way. */
+  scope: CancellationScope;
+  activities: Pick<RunActivities, 'runEnded' | 'verifyMessage'>;
+}
+
+const refused = (type: string, message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type, message, nonRetryable: true });
+
+/** The result of a step; a message that it refuses is refused as one. */
+async function refusing<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    throw error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : error;
+  }
+}
+
+function mustBeSigned(message: Signed | undefined): void {
+  if (!isMessageProof(message?.proof)) {
+    throw ApplicationFailure.nonRetryable('The message has no proof of the service.', messageUnproven);
+  }
+}
+
+/**
+ * Handles the messages to a run: pause, unpause, cancel, answer, steer.
+ *
+ * @returns the check of a message's proof, for the input as well
+ */
+export function handleMessages({ runId, control, progress, scope, activities }: HandlerDependencies) {
+  /** Only the service signs messages: any other sender is refused. */
+  const verify = async (kind: RunMessageKind, message: Signed & object, acceptedAtMs = Date.now()): Promise<void> => {
+    if (!patched('proven-messages')) {
+      return;
+    }
+    control.verifying += 1;
+    try {
+      await CancellationScope.nonCancellable(() =>
+        refusing(activities.verifyMessage({ kind, runId, message, acceptedAtMs })),
+      );
+    } finally {
+      control.verifying -= 1;
+    }
+  };
+  const wasAccepted = (message: Signed | undefined): boolean =>
+    control.acceptedProofs.some(({ mac }) => mac === message?.proof?.mac);
+  /**
+   * A reader of histories can replay a message while its proof is valid, and the service sends one again whose execution continued
+   * as new. Earlier versions sent some without a message.
+   */
+  const isRepeated = (message: Signed | undefined): boolean => {
+    const repeated = wasAccepted(message);
+    if (!repeated && message?.proof) {
+      const { mac, expiresAt } = message.proof;
+      control.acceptedProofs.push({ mac, expiresAt });
+    }
+    return repeated;
+  };
+  const mustBe = (fits: boolean, refusal: string, message: Signed): void => {
+    mustBeSigned(message);
+    if (wasAccepted(message)) {
+      return;
+    }
+    if (control.suspended) {
+      throw refused(continuing, 'The run continues in another execution. Send it again.');
+    }
+    if (control.ended || control.cancelled || !fits) {
+      throw refused(notNow, refusal);
+    }
+  };
+  const pauseIf = async (pause: boolean, message: Signed): Promise<void> => {
+    if (isRepeated(message)) {
+      return;
+    }
+    await verify(pause ? 'pause' : 'unpause', message);
+    control.paused = pause;
+    progress.change({ status: pause ? 'paused' : 'running' });
+    progress.tell(pause ? { RunPaused: {} } : { RunUnpaused: {} });
+    await progress.flush();
+    // Another run may start while this one is paused.
+    if (pause) {
+      await activities.runEnded();
+    }
+  };
+
+  setHandler(pauseRun, (message) => pauseIf(true, message), {
+    validator: (message: Signed) => {
+      mustBe(progress.status === 'running' && !control.paused, 'Run is not pausable.', message);
+    },
+  });
+  setHandler(unpauseRun, (message) => pauseIf(false, message), {
+    validator: (message: Signed) => {
+      mustBe(control.paused, 'Run is not paused.', message);
+    },
+  });
+  setHandler(
+    cancelRun,
+    async (message) => {
+      await verify('cancel', message);
+      control.cancelled = true;
+      // One that has not begun is not cancelled but never begun.
+      if (progress.status !== 'starting') {
+        scope.cancel();
+      }
+      await condition(() => control.ended);
+    },
+    {
+      validator: (message: Signed) => {
+        mustBe(!control.paused, 'Run is not cancellable.', message);
+      },
+    },
+  );
+  setHandler(
+    answerQuestion,
+    async (message) => {
+      if (isRepeated(message)) {
+        return;
+      }
+      await verify('answer', message);
+      const { proof: _proof, ...answer } = message;
+      if (progress.isAsked(answer.questionId) && !control.answers.has(answer.questionId)) {
+        control.answers.set(answer.questionId, answer);
+      }
+    },
+    {
+      validator: (message: Answer) => {
+        mustBe(
+          progress.isAsked(message.questionId) && !control.answers.has(message.questionId),
+          'The question has been answered or withdrawn.',
+          message,
+        );
+      },
+    },
+  );
+  setHandler(
+    steerRun,
+    async (message) => {
+      if (isRepeated(message)) {
+        return;
+      }
+      const { proof: _proof, ...guidance } = message;
+      // Before it is verified: what comes meanwhile has to fit beside it.
+      progress.countGuidance(guidance);
+      await verify('steer', message).catch((error: unknown) => {
+        progress.countGuidance(guidance, -1);
+        throw error;
+      });
+      progress.addGuidance(guidance);
+      progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });
+      await progress.flush();
+    },
+    {
+      validator: (message: Guidance) => {
+        mustBe(progress.status !== 'starting', 'The run cannot be steered now.', message);
+        if (!wasAccepted(message) && !progress.hasRoomFor(message)) {
+          throw refused(
+            tooMuch,
+            'A run takes 200 pieces of guidance with 20,000 characters altogether, which its prompts hold. Cancel it and start one whose prompts say it.',
+          );
+        }
+      },
+    },
+  );
+  return verify;
+}
