@@ -6,7 +6,6 @@ import { createQueryRunner } from './query-runner';
 import { createQueryStore } from './query-store';
 import { savedQueryRoutes } from './routes.queries';
 import { execution, executionResult, historyEntry } from './saved-query';
-import type { RunRecord } from '../runs/run';
 import { takeSnapshot } from './snapshot';
 
 const common = { mount: 'root' as const, tag: 'insights', permission: usePermission };
@@ -21,7 +20,7 @@ export const openInsights: OpenArea = async ({ database, runs, now }) => {
   const runner = createQueryRunner(limits);
   const sources = {
     runs: runs.list,
-    whole: runs.whole<RunRecord>,
+    whole: runs.whole,
     signoffs: (page: { skip: number; limit: number }) => signoffs.list({}, page),
   };
 

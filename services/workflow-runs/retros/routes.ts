@@ -3,7 +3,7 @@ import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
 import { pathPart, requireFound } from '../http/fields';
 import { pageFields, pageOf, readPage } from '../http/pages';
-import { type RunRecord, smoothness } from '../runs/run';
+import { smoothness } from '../runs/run';
 import { retroItemOf, retroOf } from './retro';
 import { retroDetail, retroItem } from './retro-detail';
 import { createRetroStore } from './store';
@@ -37,7 +37,7 @@ export const openRetros: OpenArea = async ({ database, runs }) => {
       async ({ query }) => {
         const { workflow, smoothness: expected, ...page } = query;
         const { data, meta } = await readPage(page, (part) => retros.list({ workflow, smoothness: expected }, part));
-        return { data: (await Promise.all(data.map(runs.whole<RunRecord>))).map(retroItemOf), meta };
+        return { data: (await Promise.all(data.map(runs.whole))).map(retroItemOf), meta };
       },
     );
   };

@@ -42,7 +42,7 @@ export async function createStageArchive(db: Database) {
     },
 
     /** The run with all of its stages, in the order of their start. */
-    async whole<Run extends Pick<RunRecord, '_id' | 'stages' | 'archived'>>(run: Run): Promise<Run> {
+    whole: async (run: RunRecord): Promise<RunRecord> => {
       if (run.archived === undefined) {
         return run;
       }

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type MessageProofs, startProofMs } from '../../../../platform/crypto/message-proof';
-import { compact } from '../../../../platform/json/compact';
 import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
+import { compact } from '../../../../platform/json/compact';
 import { activityForbidden } from '../../../../platform/temporal/activity-fence';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';

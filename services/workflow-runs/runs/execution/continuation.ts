@@ -1,6 +1,6 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
-import type { Answer, AcceptedProof } from './messages';
 import type { Cursor } from './cursor';
+import type { AcceptedProof, Answer } from './messages';
 import type { ProgressState } from './progress';
 
 /** An execution continues as new when its history has this many events; Temporal warns at 10,240. */

@@ -16,7 +16,7 @@ import { type Cursor, stagesUnderWay } from './cursor';
 import { handleMessages, type RunControl } from './handlers';
 import { lookAgain, type RunInput } from './messages';
 import { RunProgress } from './progress';
-import { walk, type Walk } from './walk';
+import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */

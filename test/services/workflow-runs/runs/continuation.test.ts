@@ -155,8 +155,20 @@ describe('a run with a long history', () => {
   });
 });
 
+test('a loop of 2,000 visits ends, and its stages are all read', async () => {
+  const id = await runs.start(
+    'digraph { loop_limit=2001; start -> a; a [shape=diamond]; b [shape=diamond]; a -> b [weight=1, max_traversals=2000]; b -> a; a -> exit }',
+  );
+  await runs.untilStatus(id, 'completed');
+  const stages = await runs.stages(id);
+  expect(stages).toHaveLength(4_003);
+  expect(new Set(stages.map((stage) => stage.id)).size).toBe(4_003);
+  expect(stages.at(-1)).toMatchObject({ id: 'exit', status: 'completed' });
+  expect(Math.max(...(await executionsOf(id)))).toBeLessThan(4_000);
+});
+
 describe('guidance', () => {
-  test('is taken up to a limit, beyond which it is refused, and fails no prompt', async () => {
+  test('is refused beyond its limit, and fails no prompt', async () => {
     const id = await runs.start(
       `digraph { start -> ok -> write -> exit; ok [shape=hexagon]; write [prompt="\${ok_answer}"] }`,
     );
