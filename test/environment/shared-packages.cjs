@@ -5,6 +5,7 @@
  */
 const { join, sep } = require('node:path');
 const vm = require('node:vm');
+const { reuseWorkflowThreads } = require('./workflow-threads.cjs');
 const { dependencies, devDependencies } = require('../../package.json');
 
 /** The runner belongs to the test file that it runs. */
@@ -59,9 +60,13 @@ exports.sharePackages = () => {
     }
     const { parsingContext: _, ...inThisRealm } = options;
     const { filename } = options;
-    if (shared.has(packageOf(filename))) {
+    const name = packageOf(filename);
+    if (shared.has(name)) {
       return (module) => {
         module.exports = require(filename);
+        if (name === '@temporalio/worker') {
+          reuseWorkflowThreads();
+        }
       };
     }
     if (isTest(filename)) {
