@@ -11,7 +11,14 @@ export type AgentLevel = z.infer<typeof agentLevel>;
 const capabilities = { canCreateTasks: z.boolean(), canDelegate: z.boolean(), canApprove: z.boolean() };
 export type AgentCapabilities = z.infer<z.ZodObject<typeof capabilities>>;
 
-const trustedDomains = z.array(text(255, 1)).max(100);
+/** A name of a host, or `*.` and a domain for all names below it. */
+const domainName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
+    'must be the name of a host without scheme, port and path, or *. and a domain',
+  );
 /** Actions that the agent may never do, whatever its level. */
 const restrictions = z.array(namePattern).max(100);
 
@@ -21,8 +28,8 @@ export const agentPermission = z
     agentId: slug,
     level: agentLevel,
     ...capabilities,
-    /** Stored for clients; nothing here depends on them. */
-    trustedDomains,
+    /** Hosts that the agent reaches without approval; any when empty. As they are stored: earlier ones were any text. */
+    trustedDomains: z.array(z.string()),
     restrictions,
     revision: z.number().int().min(0),
     createdAt: timestamp.optional(),
@@ -32,6 +39,7 @@ export const agentPermission = z
 export type AgentPermission = z.infer<typeof agentPermission>;
 export type AgentPermissionFields = Omit<AgentPermission, 'agentId' | 'revision' | 'createdAt' | 'updatedAt'>;
 
+const trustedDomains = z.array(domainName).max(100);
 const overrides = z.object({ ...capabilities, trustedDomains, restrictions }).partial().shape;
 
 export const agentPermissionCreate = z

@@ -2,6 +2,7 @@ import type { Phase } from '../../contracts/common';
 import type { PolicyDecision } from '../../contracts/governance/policy';
 import type { ActionQuestion } from './policy-conditions';
 import { strictness } from './policy-verdict';
+import type { Reached } from './trusted-domains';
 
 /** The names of actions that are asked about before they are done (docs/use/governance/decision-point.md). */
 export const governedActions = [
@@ -32,6 +33,8 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
   tools?: readonly string[];
   /** What the tool policies are of that must allow it, as far as there are such policies. */
   roles?: readonly string[];
+  /** Of an action that uses the network. */
+  reaches?: Reached;
   /** Everything that makes the action what it is: an approval is of exactly this. */
   subject?: Readonly<Record<string, unknown>>;
   /** Facts for the trace. */

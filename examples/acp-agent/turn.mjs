@@ -89,13 +89,12 @@ async function write(rest, { cwd, update, put }) {
 
 const kinds = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
 
-/** `ask <title>`, or `ask <kind> <path> <title>`: asks for a permission and says what the answer was. */
+/** `ask <title>`, `ask <kind> <path> <title>` or `ask fetch <url> <title>`: asks for a permission and says what the answer was. */
 async function ask(rest, { client, sessionId, say, cwd }) {
   const [kind, path, ...words] = rest.split(' ');
   const named = kinds.has(kind) && path !== undefined;
-  const about = named
-    ? { kind, title: words.join(' ') || rest, locations: [{ path: resolve(cwd, path) }] }
-    : { kind: 'execute', title: rest };
+  const subject = kind === 'fetch' ? { rawInput: { url: path } } : { locations: [{ path: resolve(cwd, path ?? '') }] };
+  const about = named ? { kind, title: words.join(' ') || rest, ...subject } : { kind: 'execute', title: rest };
   const { outcome } = await client.request('session/request_permission', {
     sessionId,
     toolCall: { toolCallId: randomUUID(), ...about, status: 'pending' },

@@ -4,6 +4,7 @@ import type { EvaluatedRule, TraceInput } from '../../contracts/governance/trace
 import { type AskedAction, combineReasons, riskScoreOf, type RuleReason } from '../../domain/governance/action';
 import { decidePermission } from '../../domain/governance/agent-permission';
 import { namesOf } from '../../domain/governance/policy-conditions';
+import { type Reached, untrustedHost } from '../../domain/governance/trusted-domains';
 import { compact } from '../../platform/json/compact';
 import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
@@ -76,16 +77,16 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
       const counting = asking.counting ?? (asking.preview ? 'preview' : 'each');
       const level = permission?.level;
       const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
-      const byPermission = permission && !asked.onBehalf && (await permissionReason(asked, permission, asking));
+      const byPermission = permission && !asked.onBehalf ? await permissionReasons(asked, permission, asking) : [];
       const byTools = await toolPolicyReasons(toolPolicies, asked);
-      const others = [...byTools.reasons, ...(byPermission ? [byPermission] : [])];
+      const others = [...byTools.reasons, ...byPermission];
       const combined = combineReasons([...evaluated.matches.map(policyReason), ...others]);
       const settles = combined.decision === 'require-approval' && asking.approvals !== 'elsewhere';
       const decided = settles ? await approvals.settle(asked, combined, asking) : combined;
       const evaluatedRules = [
         ...evaluated.evaluatedRules,
         ...byTools.evaluatedRules,
-        ...(byPermission ? [permissionRule(byPermission)] : []),
+        ...byPermission.map(permissionRule),
       ];
       const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
       const isAbout = evaluatedRules.length > 0;
@@ -95,7 +96,17 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
   };
 
   /** What the permissions of the acting agent say: nothing while they let it. */
-  async function permissionReason(
+  async function permissionReasons(
+    asked: AskedAction,
+    permission: AgentPermission,
+    asking: Asking,
+  ): Promise<RuleReason[]> {
+    const byAction = await actionReason(asked, permission, asking);
+    const byDomain = asked.reaches && domainReason(permission, asked.reaches);
+    return [byAction, byDomain].filter((reason) => reason !== undefined);
+  }
+
+  async function actionReason(
     { action, also, agent = '', taskId, launchesChildren = false }: AskedAction,
     permission: AgentPermission,
     { use }: Asking,
@@ -142,6 +153,15 @@ const policyReason = ({ policyId: id, name, rule, decision, reason }: PolicyMatc
   reason: `${name}: ${reason}`,
   remedy: `An administrator changes or turns off the policy with PUT /api/policies/${id}.`,
 });
+
+function domainReason(permission: AgentPermission, reaches: Reached): RuleReason | undefined {
+  const reason = untrustedHost(permission, reaches);
+  const id = permission.agentId;
+  const remedy = `An administrator adds it to trustedDomains with PATCH /api/agents/permissions/${id}.`;
+  return reason === undefined
+    ? undefined
+    : { source: 'agent-permission', id, rule: 'trusted-domains', decision: 'require-approval', reason, remedy };
+}
 
 const permissionRule = ({ id, rule, decision, reason }: RuleReason): EvaluatedRule => ({
   id,

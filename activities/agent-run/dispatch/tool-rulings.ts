@@ -1,4 +1,5 @@
 import type { ApprovalActionClass } from '../../../contracts/runs/approval';
+import type { AskedAction } from '../../../domain/governance/action';
 import type { RoutingInputs } from '../../../domain/routing/decide';
 import { allNamesOf, type ToolUse, type ToolVerdict } from '../../../domain/tools/rules';
 import { compact } from '../../../platform/json/compact';
@@ -43,7 +44,7 @@ export function toolRulings({ rules, routing }: ToolRulingSources, record: Attem
         phase: record.phase,
         ...compact({ host: use.host, profileId: record.request.profileId, preset: record.request.sandboxPresetId }),
       },
-      ...compact({ project: record.project }),
+      ...compact({ project: record.project, reaches: reachedBy(use) }),
     };
     // Each use is one, which the rules count and write down once.
     return verdictOf(await rules.decide(asked, { approvals: 'elsewhere', once: newRecordId('use') }));
@@ -54,6 +55,10 @@ export function toolRulings({ rules, routing }: ToolRulingSources, record: Attem
     ofClass: (actionClass) => rule({ kind: kinds[actionClass] ?? null, names: [actionClass] }),
   };
 }
+
+/** What a tool reaches: one that says where it goes reaches that, whatever kind it says it is. */
+const reachedBy = ({ kind, host }: ToolUse): AskedAction['reaches'] =>
+  kind === 'fetch' || host !== undefined ? { host } : undefined;
 
 function verdictOf({ decision, reasons: [first] }: RuleDecision): ToolVerdict {
   if (decision === 'block') {

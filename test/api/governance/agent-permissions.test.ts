@@ -47,6 +47,21 @@ describe('agent permissions API', () => {
     expect((await call('GET')).body).toContainEqual(changed.body);
   });
 
+  it.each(['https://example.org', 'example.org:80', 'example.org/x', 'a b', '*', '*.', '-a.test', 'a..b'])(
+    'refuse the trusted domain %s, which no host has',
+    async (domain) => {
+      for (const [method, path, body] of [
+        ['PATCH', '/ant', {}],
+        ['POST', '', { agentId: 'moth' }],
+      ] as const) {
+        expect(await call(method, path, { body: { ...body, trustedDomains: ['a.test', domain] } })).toMatchObject({
+          status: 400,
+          body: { details: { issues: [{ path: 'trustedDomains.1' }] } },
+        });
+      }
+    },
+  );
+
   it('follow the level that an agent is given', async () => {
     expect((await call('PUT', '/drone/level', { body: { level: 'lead' } })).body).toMatchObject({
       level: 'lead',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '../../../platform/testing/eventually';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
 import { exampleAgent } from '../../support/runs/example-agent';
@@ -27,12 +28,12 @@ describe('runs under rules', () => {
   const aProject = () => `project-${(projects += 1)}`;
   const aPolicy = (project: string, policy: object) =>
     stack.call.ok('POST', '/api/policies', { name: 'A rule', scope: { projects: [project] }, ...policy });
-  const run = async (project: string, agent: string, launch: object = {}) => {
-    const task = { title: 'x', description: 'ask run the tests', git: { repo: 'sample' }, project };
-    const { id } = await stack.call.createTask(task);
-    await stack.call.start(id, { agent, ...launch });
-    return stack.call.ended(id);
+  const begin = async (project: string, launch: object, description = 'ask run the tests') => {
+    const { id } = await stack.call.createTask({ title: 'x', description, git: { repo: 'sample' }, project });
+    return { id, ...(await stack.call.start(id, launch)) };
   };
+  const run = async (project: string, agent: string, launch: object = {}) =>
+    stack.call.ended((await begin(project, { agent, ...launch })).id);
   const summaryOf = async (project: string, launch: object = {}): Promise<string> =>
     (await run(project, 'scripted', launch)).attempt.completion.summary;
 
@@ -70,6 +71,42 @@ describe('runs under rules', () => {
     await stack.call.ok('PATCH', '/api/agents/permissions/scripted', { restrictions: ['execute'] });
     expect(await summaryOf(aProject())).toBe('The answer was no.');
     await stack.call.ok('PATCH', '/api/agents/permissions/scripted', { restrictions: [] });
+  });
+
+  test('an agent reaches hosts that are not its trusted domains only with an approval', async () => {
+    const trust = (trustedDomains: string[]) =>
+      stack.call.ok('PATCH', '/api/agents/permissions/scripted', { trustedDomains });
+    const fetching = (url: string) => begin(aProject(), { agent: 'scripted' }, `ask fetch ${url} read it`);
+    const answerOf = async ({ id }: { id: string }) => (await stack.call.ended(id)).attempt.completion.summary;
+    expect(await answerOf(await fetching('https://other.test/x'))).toBe('The answer was yes.');
+    await trust(['Example.org', '*.example.org']);
+    for (const url of ['https://example.org/x', 'https://docs.example.org:8443/']) {
+      expect(await answerOf(await fetching(url))).toBe('The answer was yes.');
+    }
+    for (const [url, host] of [
+      ['https://example.org@other.test/x', 'other.test'],
+      ['nowhere', 'A host that is not stated'],
+    ] as const) {
+      const asked = await fetching(url);
+      const approval = await eventually(async () => {
+        const found = await stack.call.ok('GET', `/api/run-approvals?attemptId=${asked.attemptId}&status=pending`);
+        expect(found).toHaveLength(1);
+        return found[0];
+      });
+      const [trace] = await stack.call.ok('GET', `/api/governance/traces?taskId=${asked.id}&outcome=approval-required`);
+      expect(trace).toMatchObject({
+        kind: 'agent-permission',
+        summary: `${host} is not among the trusted domains of scripted.`,
+        matchedRules: [{ id: 'scripted', label: 'trusted-domains' }],
+      });
+      await stack.call.ok('POST', `/api/run-approvals/${approval.id}/decision`, {
+        expectedRevision: approval.revision,
+        expectedActionHash: approval.actionHash,
+        decision: 'rejected',
+      });
+      expect(await answerOf(asked)).toBe('The answer was no.');
+    }
+    await trust([]);
   });
 
   test('a run does not complete its task against a policy, nor one of an intern without a review', async () => {
