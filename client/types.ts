@@ -7663,10 +7663,11 @@ export interface components {
             hookName: string;
             id: string;
             /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
+            state: "pending" | "delivered" | "failed" | "blocked";
             status?: number;
             success: boolean;
             taskId: components["schemas"]["TaskId"];
+            traceId?: string;
         };
         HookFilter: {
             newStatus?: components["schemas"]["TaskStatus"];

@@ -5,7 +5,7 @@ import type { Task } from '../../contracts/tasks/task';
 import { commentBody, commentNonceIn, commentsToSend, importedComment } from '../../domain/issue-sync/comment-text';
 import { isInbound, isOutbound } from '../../domain/issue-sync/compare';
 import type { MappingRecord, SyncedComments } from '../../stores/integrations/issue-mapping-store';
-import type { SyncRun } from './sync-run';
+import { assertMessageAllowed, type SyncRun } from './sync-run';
 
 const none: SyncedComments = { carried: [], sent: [] };
 
@@ -68,6 +68,7 @@ export async function sendComments(
   let current = mapping;
   for (const comment of unsentComments(run, mapping, task)) {
     run.signal.throwIfAborted();
+    await assertMessageAllowed(run, task, { also: 'issue-comment', change: `comment ${comment.id}` });
     const before = current.comments ?? none;
     const isAgain = before.sending?.commentId === comment.id;
     const nonce = isAgain && before.sending ? before.sending.nonce : randomBytes(16).toString('hex');

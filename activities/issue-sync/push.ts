@@ -8,7 +8,7 @@ import type { MappingRecord } from '../../stores/integrations/issue-mapping-stor
 import { unsentComments } from './comments';
 import { newMapping } from './pull';
 import { detach, issueGone, syncPair } from './sync-pair';
-import { isHere, isResting, problemOf, readIssue, type SyncRun, tasksIn } from './sync-run';
+import { assertMessageAllowed, isHere, isResting, problemOf, readIssue, type SyncRun, tasksIn } from './sync-run';
 
 /** Mappings that are read at a time. */
 const chunkSize = 200;
@@ -114,6 +114,7 @@ async function createIssue(run: SyncRun, task: Task, earlier?: MappingRecord): P
   if (!issue) {
     current = await run.issueMappings.change(current, {});
     try {
+      await assertMessageAllowed(run, task, { also: 'issue', change: `created@${task.revision}` });
       issue = await run.forge.createIssue({
         title,
         body: issueBody(body, marker),

@@ -12,7 +12,7 @@ import { compact } from '../../platform/json/compact';
 import type { IssueChange } from '../../providers/forges/forge';
 import type { MappingChange, MappingRecord } from '../../stores/integrations/issue-mapping-store';
 import { commentsAfter, commentsToImport, findSent, readComments, sendComments } from './comments';
-import { problemOf, readIssue, type SyncRun } from './sync-run';
+import { assertMessageAllowed, problemOf, readIssue, type SyncRun } from './sync-run';
 
 /** How often a pair is compared again that changes under the comparison. */
 const maxTries = 5;
@@ -75,6 +75,7 @@ async function makeEqual(run: SyncRun, { mapping: read, kind, ...pair }: PairToS
       continue;
     }
     if (writesIssue(plan)) {
+      await assertMessageAllowed(run, task, { also: 'issue', change: `changed@${task.revision}` });
       issue = await run.forge.updateIssue(issue.number, issueChange(plan, mapping));
     }
     const before = mapping;

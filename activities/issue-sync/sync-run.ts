@@ -1,11 +1,14 @@
 import type { ForgeIssue } from '../../contracts/integrations/forge';
 import type { IssueSyncMode } from '../../contracts/integrations/issue-sync';
-import type { TaskLocation } from '../../contracts/tasks/task';
+import type { Task, TaskLocation } from '../../contracts/tasks/task';
+import { issueSyncActor } from '../../domain/issue-sync/scope';
 import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import type { Forge } from '../../providers/forges/forge';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { Board, BoardTask } from '../../stores/board-files/board';
+import type { DecisionPoint } from '../../stores/governance/decision-point';
+import { askRules, ruleError } from '../../stores/governance/require-allowed';
 import type { IssueMappingStore, MappingProblem, MappingRecord } from '../../stores/integrations/issue-mapping-store';
 import type { IssueSyncStore } from '../../stores/integrations/issue-sync-store';
 import { forgeCodeOf } from '../shared/forge-refusals';
@@ -14,6 +17,7 @@ export interface SyncStores {
   board: Pick<Board, 'create' | 'get' | 'list' | 'inArchive' | 'update'>;
   issueMappings: IssueMappingStore;
   issueSyncs: IssueSyncStore;
+  rules: DecisionPoint;
   log: Log;
   now: () => Date;
 }
@@ -69,6 +73,31 @@ export async function readIssue(forge: Forge, number: number): Promise<ForgeIssu
       return undefined;
     }
     throw error;
+  }
+}
+
+/**
+ * Asks the rules about what the issue of a task is to say.
+ *
+ * @param change names it: it is counted and approved once
+ * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`, which keep this pair from it
+ */
+export async function assertMessageAllowed(
+  { rules, repository }: Pick<SyncRun, 'rules' | 'repository'>,
+  { id: taskId, project }: Pick<Task, 'id' | 'project'>,
+  { also, change }: { also: 'issue' | 'issue-comment'; change: string },
+): Promise<void> {
+  const { refused } = await askRules(rules, {
+    action: 'external-message',
+    also: [also],
+    actor: issueSyncActor,
+    taskId,
+    project,
+    subject: { repository, change },
+    change: `${taskId}/${change}`,
+  });
+  if (refused) {
+    throw ruleError(refused);
   }
 }
 

@@ -6,8 +6,11 @@ import { apiUrlOf } from '../../domain/forges/forge-address';
 import { refusal } from '../../domain/refusal';
 import { isBaseBranch } from '../../domain/workspaces/merge-branches';
 import { AppError } from '../../platform/errors/app-error';
+import { compact } from '../../platform/json/compact';
 import { isSameJson } from '../../platform/json/same';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import type { DecisionPoint } from '../../stores/governance/decision-point';
+import { askRules } from '../../stores/governance/require-allowed';
 import type { PullRequestRecord } from '../../stores/integrations/pull-request-store';
 import type { WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 import type { LineCommentStore } from '../../stores/tasks/line-comment-store';
@@ -18,10 +21,11 @@ import { noWorktree } from '../worktree/refusals';
 import { noteOf } from './note';
 import { openAtForge } from './open-at-forge';
 import { importReviewComments, readAtForge } from './read-at-forge';
-import { changeRecord, currentRecord, type OperationRef } from './record';
+import { changeRecord, currentRecord, type OperationRef, type RecordWithOperation } from './record';
 
 export interface PullRequestDependencies extends AwaitedMergeDependencies {
   worktrees: Pick<WorktreeStore, 'get'>;
+  rules: DecisionPoint;
   forges: Pick<RepositoryForges, 'open'>;
   lineComments: Pick<LineCommentStore, 'add' | 'count'>;
 }
@@ -32,7 +36,7 @@ export type BegunPullRequest =
   | { over: true; refused: Refusal | null };
 
 export function createPullRequestActivities(deps: PullRequestDependencies) {
-  const { board, pullRequests, worktrees, forges, audit, log, now } = deps;
+  const { board, pullRequests, worktrees, rules, forges, audit, log, now } = deps;
 
   return {
     /** Whether an operation can be done, before anything is; from then on no other request replaces it. */
@@ -42,7 +46,8 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
         return { over: true, refused: record.last.refused };
       }
       const read = await currentRecord(pullRequests, { taskId, operationId });
-      const place = await placeOf(taskId, read);
+      const found = await placeOf(taskId, read);
+      const place = 'status' in found ? found : ((await ruledOut(taskId, read, found.forge)) ?? found);
       if ('status' in place) {
         const last = { id: operationId, refused: place };
         await changeRecord(pullRequests, read, { operation: null, last, ...polled(read) });
@@ -162,6 +167,29 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
   /** A refresh that begins now reads whatever the forge has announced until now. */
   function polled({ operation }: PullRequestRecord): Partial<PullRequestRecord> {
     return operation?.kind === 'refresh' ? { polledAt: now().toISOString(), staleAt: null } : {};
+  }
+
+  /** Why the rules refuse what is said at a forge; reading it says nothing. */
+  async function ruledOut(
+    taskId: string,
+    { operation: { id, kind, actor, title, body, targetBranch, draft } }: RecordWithOperation,
+    { kind: forgeKind, baseUrl, repository }: NonNullable<PullRequestRecord['forge']>,
+  ): Promise<Refusal | undefined> {
+    if (kind === 'refresh') {
+      return undefined;
+    }
+    const task = (await rules.hasPolicies()) ? (await board.get(taskId))?.task : undefined;
+    const { refused } = await askRules(rules, {
+      action: 'external-message',
+      also: ['pull-request'],
+      actor,
+      taskId,
+      project: task?.project,
+      reaches: { host: new URL(baseUrl).host },
+      subject: { kind, forge: forgeKind, repository, ...compact({ title, body, targetBranch, draft }) },
+      change: id,
+    });
+    return refused;
   }
 
   /** Where the pull request of a task is, or why it has none. */

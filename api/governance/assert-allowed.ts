@@ -3,22 +3,28 @@ import { requireAllowed } from '../../stores/governance/require-allowed';
 import type { ApiContext } from '../context';
 
 /**
- * Asks the rules about an action on a task that the caller is about to do.
+ * Asks the rules about an action, on a task where it has one, that the caller is about to do.
  *
  * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
  */
 export async function assertAllowed(
   { rules, board }: Pick<ApiContext, 'rules' | 'board'>,
   action: GovernedAction,
-  { taskId, actor, subject }: { taskId: string; actor: string; subject: object },
+  {
+    taskId,
+    actor,
+    also = [],
+    subject,
+  }: { taskId?: string | undefined; actor: string; also?: string[]; subject: object },
 ): Promise<void> {
-  const project = (await rules.hasPolicies()) ? (await board.get(taskId))?.task.project : undefined;
+  const task = taskId !== undefined && (await rules.hasPolicies()) ? (await board.get(taskId))?.task : undefined;
   await requireAllowed(rules, {
     action,
     actor,
+    also,
     taskId,
-    project,
+    project: task?.project,
     subject: { ...subject },
-    change: `${taskId}/${action}`,
+    change: `${taskId ?? actor}/${action}`,
   });
 }

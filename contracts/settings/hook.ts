@@ -146,7 +146,7 @@ export const hookContext = z
   .meta({ id: 'HookContext' });
 export type HookContext = z.infer<typeof hookContext>;
 
-/** What came of one hook for one change: pending while it is tried again. */
+/** What came of one hook for one change: pending while it is tried again, blocked when the rules forbid it. */
 export const hookExecution = z
   .object({
     id: z.string(),
@@ -155,11 +155,13 @@ export const hookExecution = z
     event: hookEvent,
     taskId,
     action: z.literal('webhook'),
-    state: z.enum(['pending', 'delivered', 'failed']),
+    state: z.enum(['pending', 'delivered', 'failed', 'blocked']),
     success: z.boolean(),
     attempts: z.number().int(),
     status: z.number().int().optional(),
     error: z.string().optional(),
+    /** Of the decision of the rules, when they were about it. */
+    traceId: z.string().optional(),
     durationMs: z.number().int(),
     executedAt: timestamp,
   })

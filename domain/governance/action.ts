@@ -18,6 +18,7 @@ export const governedActions = [
   'network',
   'spend',
   'continuation',
+  'external-message',
 ] as const;
 export type GovernedAction = (typeof governedActions)[number];
 
@@ -82,6 +83,7 @@ const risks: Record<GovernedAction, number> = {
   network: 70,
   spend: 50,
   continuation: 65,
+  'external-message': 50,
 };
 
 /** A run can do what its phase lets it. */

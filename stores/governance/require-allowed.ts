@@ -1,16 +1,19 @@
 import { slug } from '../../contracts/common';
+import type { Refusal } from '../../contracts/refusal';
 import type { AskedAction } from '../../domain/governance/action';
 import { ruleRefusal } from '../../domain/governance/rule-refusal';
 import { AppError } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
 import { currentOperation, operationBytes } from '../../platform/operations/operation';
-import type { DecisionPoint } from './decision-point';
+import type { DecisionPoint, RuleDecision } from './decision-point';
 
 const codes = { POLICY_BLOCKED: 403, APPROVAL_REQUIRED: 409 } as const;
 
 /** An action that an actor is about to do. */
-export interface ActorAction extends Pick<AskedAction, 'action' | 'actor' | 'taskId' | 'also' | 'subject'> {
+export interface ActorAction extends Pick<AskedAction, 'action' | 'actor' | 'also' | 'subject'> {
+  taskId?: string | undefined;
   project: string | undefined;
+  reaches?: AskedAction['reaches'] | undefined;
   /** Names the action where no operation does: it is counted and approved once under this name. */
   change: string;
 }
@@ -21,25 +24,36 @@ function agentOfActor(actor: string): string | undefined {
   return name?.success ? name.data : undefined;
 }
 
+/** Asks the rules about an action that is counted and approved once under a name, and says why they refuse it if they do. */
+export async function askRules(
+  rules: DecisionPoint,
+  { change: once, project, taskId, reaches, ...action }: ActorAction,
+): Promise<RuleDecision & { refused?: Refusal }> {
+  const asked = { ...action, ...compact({ agent: agentOfActor(action.actor), project, taskId, reaches }) };
+  const decided = await rules.decide(asked, { counting: { once }, use: once, once });
+  return { ...decided, ...compact({ refused: ruleRefusal(decided) }) };
+}
+
 /**
  * Asks the rules about an action that is about to be done. What they warn of is noted on the running operation, whose response
  * names the trace.
  *
  * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
  */
-export async function requireAllowed(rules: DecisionPoint, { project, change, ...action }: ActorAction): Promise<void> {
-  const once = currentOperation() ? operationBytes(`rules/${action.action}`, 12).toString('hex') : change;
-  const asked = { ...action, ...compact({ agent: agentOfActor(action.actor), project }) };
-  const decided = await rules.decide(asked, { counting: { once }, use: once, once });
-  const refused = ruleRefusal(decided);
+export async function requireAllowed(rules: DecisionPoint, action: ActorAction): Promise<void> {
+  const change = currentOperation() ? operationBytes(`rules/${action.action}`, 12).toString('hex') : action.change;
+  const { refused, decision, traceId } = await askRules(rules, { ...action, change });
   if (refused) {
-    const { code, message, details } = refused;
-    throw new AppError(code, { status: codes[code as keyof typeof codes], message, details });
+    throw ruleError(refused);
   }
-  if (decided.decision === 'warn' && decided.traceId !== undefined) {
-    currentOperation()?.noteWarning(decided.traceId);
+  if (decision === 'warn' && traceId !== undefined) {
+    currentOperation()?.noteWarning(traceId);
   }
 }
+
+/** The error that an action refused by the rules fails with. */
+export const ruleError = ({ code, message, details }: Refusal): AppError =>
+  new AppError(code, { status: codes[code as keyof typeof codes], message, details });
 
 /** Whether an action was refused by the rules. */
 export const isRuleRefusal = (error: unknown): error is AppError =>

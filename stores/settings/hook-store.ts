@@ -24,11 +24,15 @@ export async function createHookExecutionStore(db: Database) {
     expire: { field: 'executedAt', afterSeconds: keptSeconds },
   });
   return {
-    /** Notes one more attempt, and what came of it. */
-    async note({ id, attempts: _attempts, ...attempt }: HookExecution): Promise<void> {
-      await executions.findOneAndUpdate({ _id: id }, { $set: attempt, $inc: { attempts: 1 } }, { upsert: true });
+    /** Notes so many attempts more, and what came of it. */
+    async note({ id, attempts, ...attempt }: HookExecution): Promise<void> {
+      await executions.findOneAndUpdate({ _id: id }, { $set: attempt, $inc: { attempts } }, { upsert: true });
     },
-    isDelivered: async (id: string): Promise<boolean> => (await executions.get(id))?.state === 'delivered',
+    /** Whether it was delivered, or is not to be. */
+    async isOver(id: string): Promise<boolean> {
+      const state = (await executions.get(id))?.state;
+      return state === 'delivered' || state === 'blocked';
+    },
     /** No worker tries it any more. */
     async giveUp(id: string): Promise<void> {
       await executions.findOneAndUpdate({ _id: id, state: 'pending' }, { $set: { state: 'failed' } });

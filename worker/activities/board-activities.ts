@@ -112,6 +112,7 @@ export function createBoardActivities(
     ...createForgeCheckActivities({ forges, now }),
     ...createPullRequestActivities({
       ...boardDependencies,
+      rules: stores.rules,
       pullRequests: stores.pullRequests,
       reviews: stores.reviews,
       lineComments: stores.lineComments,
@@ -120,6 +121,7 @@ export function createBoardActivities(
     ...createIssueSyncActivities({
       ...boardDependencies,
       forges,
+      rules: stores.rules,
       issueMappings: stores.issueMappings,
       issueSyncs: stores.issueSyncs,
       pullRequests: stores.pullRequests,
@@ -128,6 +130,7 @@ export function createBoardActivities(
     ...createHookActivities({
       hooks: stores.hooks,
       executions: stores.hookExecutions,
+      rules: stores.rules,
       proofs: common.proofs,
       webhooks: createWebhookSender({
         secret: env.BOARD_WEBHOOK_SECRET,

@@ -4,6 +4,7 @@ import { assertFound, conflict, notFound } from '../../../platform/errors/app-er
 import type { Routes } from '../../../platform/http/routing/routes';
 import { maxReaders } from '../../../stores/chat/broadcast-store';
 import type { ApiContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 import { newItemId } from '../../tasks/tasks/items';
 import { plainField } from '../../tasks/tasks/plain-text';
 
@@ -12,7 +13,11 @@ const idParams = z.strictObject({ id: z.string().max(64) });
 const reads = { tag, method: 'get' as const, permission: 'task:read' };
 
 /** Messages to all agents (specification 1, Mount list). */
-export function broadcastRoutes(routes: Routes, { broadcasts, feed }: Pick<ApiContext, 'broadcasts' | 'feed'>): void {
+export function broadcastRoutes(
+  routes: Routes,
+  context: Pick<ApiContext, 'board' | 'broadcasts' | 'feed' | 'rules'>,
+): void {
+  const { broadcasts, feed } = context;
   routes.add(
     {
       tag,
@@ -26,13 +31,14 @@ export function broadcastRoutes(routes: Routes, { broadcasts, feed }: Pick<ApiCo
       status: 201,
     },
     async ({ body, auth }) => {
-      const made = await broadcasts.add({
-        id: newItemId('broadcast'),
+      const fields = {
         message: plainField(body.message, 'message'),
         priority: body.priority,
         from: plainField(body.from ?? auth.tokenName, 'from'),
         tags: body.tags.map((each, index) => plainField(each, `tags.${index}`)),
-      });
+      };
+      await assertAllowed(context, 'external-message', { actor: auth.actor, also: ['broadcast'], subject: fields });
+      const made = await broadcasts.add({ id: newItemId('broadcast'), ...fields });
       await feed.append({ type: 'notice', notice: { type: 'broadcast:new', broadcast: made } });
       return made;
     },

@@ -7,6 +7,7 @@ import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
 import type { ApiContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 import { plainField } from '../../tasks/tasks/plain-text';
 import { mentionsIn } from './mentions';
 import { subscriptionsOf } from './subscriptions';
@@ -15,10 +16,8 @@ const tag = 'notifications';
 const subscriptionQuery = z.strictObject(listPage(1000, 1000));
 
 /** The subscribers of a task, and texts that mention people (specification 1, Mount list). */
-export function mentionRoutes(
-  routes: Routes,
-  { board, notifications }: Pick<ApiContext, 'board' | 'notifications'>,
-): void {
+export function mentionRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'notifications' | 'rules'>): void {
+  const { board, notifications } = context;
   async function find(id: string): Promise<Task> {
     const task = await board.get(id);
     assertFound(task, 'task', id);
@@ -65,6 +64,8 @@ export function mentionRoutes(
         target === 'all' ? (body.allAgents ?? []) : [target],
       );
       const targets = [...new Set(called)].filter((target) => target !== fromAgent);
+      const asked = { taskId: id, actor: auth.actor, also: ['notification'], subject: { targets, content } };
+      await assertAllowed(context, 'external-message', asked);
       return Promise.all(
         targets.map((targetAgent) =>
           notifications.add({ type: 'mention', targetAgent, fromAgent, content, taskId: id, taskTitle: title }),

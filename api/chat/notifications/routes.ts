@@ -15,6 +15,7 @@ import { authorize } from '../../../platform/http/auth/authorize';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import type { ApiContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 import { plainField } from '../../tasks/tasks/plain-text';
 
 const tag = 'notifications';
@@ -25,7 +26,11 @@ const writes = { tag, method: 'post' as const, permission: 'comment:write' };
 const pendingQuery = z.strictObject(listPage(500, 500));
 
 /** What agents and operators are to know (specification 1, Mount list). */
-export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiContext, 'notifications'>): void {
+export function notificationRoutes(
+  routes: Routes,
+  context: Pick<ApiContext, 'board' | 'notifications' | 'rules'>,
+): void {
+  const { notifications } = context;
   routes.add(
     {
       ...admin,
@@ -37,16 +42,18 @@ export function notificationRoutes(routes: Routes, { notifications }: Pick<ApiCo
       response: notification,
       status: 201,
     },
-    ({ body: { message, source, title, taskTitle, ...rest }, auth }) =>
-      notifications.add(
-        compact({
-          ...rest,
-          content: plainField(message, 'message'),
-          title: title === undefined ? undefined : plainField(title, 'title'),
-          taskTitle: taskTitle === undefined ? undefined : plainField(taskTitle, 'taskTitle'),
-          fromAgent: plainField(source ?? auth.tokenName, 'source'),
-        }),
-      ),
+    async ({ body: { message, source, title, taskTitle, ...rest }, auth: { actor, tokenName } }) => {
+      const fields = compact({
+        ...rest,
+        content: plainField(message, 'message'),
+        title: title === undefined ? undefined : plainField(title, 'title'),
+        taskTitle: taskTitle === undefined ? undefined : plainField(taskTitle, 'taskTitle'),
+        fromAgent: plainField(source ?? tokenName, 'source'),
+      });
+      const { taskId } = rest;
+      await assertAllowed(context, 'external-message', { taskId, actor, also: ['notification'], subject: fields });
+      return notifications.add(fields);
+    },
   );
 
   routes.add(

@@ -20,6 +20,7 @@ import { compact } from '../../../platform/json/compact';
 import { operationTime } from '../../../platform/operations/operation';
 import { maxReactions, type SquadRecord } from '../../../stores/chat/squad-store';
 import type { ApiContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 import { plainField } from '../../tasks/tasks/plain-text';
 import { newMessage } from './message';
 
@@ -33,8 +34,9 @@ const writes = { tag, setting, method: 'post' as const, permission: 'comment:wri
 /** The messages of people and agents to each other (specification 1, Chat and squad). */
 export function squadRoutes(
   routes: Routes,
-  { squad, feed, notifications }: Pick<ApiContext, 'squad' | 'feed' | 'notifications'>,
+  context: Pick<ApiContext, 'board' | 'squad' | 'feed' | 'notifications' | 'rules'>,
 ): void {
+  const { squad, feed, notifications } = context;
   async function find(id: string): Promise<SquadRecord> {
     const message = await squad.get(id);
     assertFound(message, 'squad message', id);
@@ -74,7 +76,11 @@ export function squadRoutes(
       errors: [404],
     },
     async ({ body, auth }) => {
-      const message = await squad.add(await newMessage(squad, body, { auth, now: operationTime() }));
+      const made = await newMessage(squad, body, { auth, now: operationTime() });
+      const { actor } = auth;
+      const asked = { taskId: body.taskId, actor, also: ['squad-message'], subject: body };
+      await assertAllowed(context, 'external-message', asked);
+      const message = await squad.add(made);
       await tell(message);
       return message;
     },

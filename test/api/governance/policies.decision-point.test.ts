@@ -38,6 +38,12 @@ const tries: Record<string, Tries> = {
     'a new task that is done': (project) => call('POST', '/tasks', { title: 'a', project, status: 'done' }),
   },
   'delete-task': { 'a deletion': (_project, id) => call('DELETE', `/tasks/${id}`) },
+  'external-message': {
+    'a message of the squad': (_project, id) => call('POST', '/chat/squad', { message: 'a', taskId: id }),
+    'a notification': (_project, id) =>
+      call('POST', '/notifications', { type: 'mention', targetAgent: 'ada', message: 'a', taskId: id }),
+    'a mention': (_project, id) => call('POST', '/notifications/process', { taskId: id, content: 'for @ada' }),
+  },
   merge: { 'a merge': (_project, id) => call('POST', `/tasks/${id}/worktree/merge`) },
   force: {
     'a removal by force': (_project, id) => call('DELETE', `/tasks/${id}/worktree?force=true&reason=because`),
@@ -89,6 +95,14 @@ describe('decision point', () => {
     for (const [action, file] of Object.entries(elsewhere)) {
       expect(read(file)).toContain(action);
     }
+  });
+
+  it('refuses a broadcast, which has no project, under a policy that denies it', async () => {
+    const { body: policy } = await call('POST', '/policies', { name: 'A rule', ...deny('broadcast') });
+    expect(isRefused(await call('POST', '/broadcasts', { message: 'a' }))).toBe(true);
+    expect((await call('GET', '/broadcasts')).body).toEqual([]);
+    await call('DELETE', `/policies/${policy.id}`);
+    expect((await call('POST', '/broadcasts', { message: 'a' })).status).toBe(201);
   });
 
   it('is asked for administrators too, who can always change the policies', async () => {

@@ -263,6 +263,35 @@ describe('tasks', () => {
   });
 });
 
+describe('rules', () => {
+  const aPolicy = (project: string, action: string) =>
+    stack.call.ok('POST', '/api/policies', {
+      ...{ name: 'A rule', scope: { projects: [project] } },
+      rules: [{ action, effect: 'deny' }],
+    });
+  const blocked = { problem: { code: 'POLICY_BLOCKED', message: expect.stringContaining('A rule: deny') } };
+
+  it('that deny the issue of a task keep it from the forge, and its mapping says so', async () => {
+    await aPolicy('silent', 'external-message');
+    const opened = github.state.issues.length;
+    const { id } = await stack.call.createTask({ title: 'Silent', project: 'silent', git: { repo: 'shop' } });
+    expect(await sync()).toMatchObject({ exported: 0, errors: 1 });
+    expect(github.state.issues).toHaveLength(opened);
+    expect(await mappingOf(id)).toMatchObject({ state: 'creating', ...blocked });
+  });
+
+  it('that deny its changes leave the issue as it is', async () => {
+    const { id } = await stack.call.createTask({ title: 'Said', project: 'frozen', git: { repo: 'shop' } });
+    expect(await sync()).toMatchObject({ exported: 1 });
+    const made = github.state.issues.at(-1);
+    await aPolicy('frozen', 'issue');
+    await patch(id, { title: 'Unsaid' });
+    await eventually(async () => expect(await sync()).toMatchObject({ errors: 1 }));
+    expect(issue(made?.number ?? 0)).toMatchObject({ title: 'Said' });
+    expect(await mappingOf(id)).toMatchObject({ state: 'linked', ...blocked });
+  });
+});
+
 describe('a forge that fails', () => {
   it('with 5xx and cut connections is asked again', async () => {
     const number = github.openIssue({ labels: ['board'], title: 'After trouble' });

@@ -107,6 +107,67 @@ describe('hooks', () => {
     await gone.close();
   });
 
+  describe('under rules', () => {
+    const aPolicy = (project: string, policy: object) =>
+      stack.call.ok('POST', '/api/policies', { name: 'A rule', scope: { projects: [project] }, ...policy });
+    const done = async (project: string) => {
+      const { id } = await stack.call.createTask({ title: 'Ruled', project });
+      await status(id, 'done');
+      return id;
+    };
+
+    test('a message that a policy denies is not sent, and its execution says why', async () => {
+      const hook = await reported({ event: 'task.done' });
+      await aPolicy('silent', { rules: [{ action: 'external-message', effect: 'deny' }] });
+      await aPolicy('warned', { rules: [{ action: 'hook', effect: 'warn' }] });
+      const silent = await done('silent');
+      const [blocked] = await eventually(async () => {
+        const found = await executions(hook.id);
+        expect(found).toMatchObject([{ state: 'blocked' }]);
+        return found;
+      });
+      expect(blocked).toMatchObject({
+        ...{ taskId: silent, success: false, attempts: 0, traceId: expect.stringMatching(/^trace_/) },
+        error: expect.stringMatching(/^A rule: deny: tool \*, action external-message An administrator/),
+      });
+      const trace = await stack.call.ok('GET', `/api/governance/traces/${blocked.traceId}`);
+      expect(trace).toMatchObject({ outcome: 'blocked', subject: { taskId: silent, actionType: 'external-message' } });
+      const warned = await done('warned');
+      await eventually(() => expect(hook.received()).toMatchObject([{ context: { taskId: warned } }]));
+      await eventually(async () =>
+        expect((await executions(hook.id))[0]).toMatchObject({
+          state: 'delivered',
+          attempts: 1,
+          traceId: expect.stringMatching(/^trace_/),
+        }),
+      );
+      await hook.close();
+    });
+
+    test('a message that needs an approval waits for it, and is sent once', async () => {
+      const hook = await reported({ event: 'task.done' });
+      await aPolicy('reviewed', { type: 'require-approval' });
+      const { id } = await stack.call.createTask({ title: 'Ruled', project: 'elsewhere' });
+      await stack.call.ok('POST', '/api/hooks/fire', { event: 'task.done', taskId: id, project: 'reviewed' });
+      await eventually(async () =>
+        expect(await executions(hook.id)).toMatchObject([{ state: 'pending', attempts: 0 }]),
+      );
+      const approvals = await stack.call.ok('GET', '/api/agents/permissions/approvals');
+      const approval = approvals.find(({ taskId }: { taskId: string }) => taskId === id);
+      expect(approval).toMatchObject({
+        ...{ action: 'external-message', status: 'pending', requestedBy: 'system:hooks' },
+        details: { hookId: hook.id, event: 'task.done' },
+      });
+      expect(hook.received()).toEqual([]);
+      await stack.call.ok('POST', `/api/agents/permissions/approvals/${approval.id}`, { decision: 'approved' });
+      await eventually(async () =>
+        expect(await executions(hook.id)).toMatchObject([{ state: 'delivered', attempts: 1 }]),
+      );
+      expect(hook.received()).toHaveLength(1);
+      await hook.close();
+    });
+  });
+
   test('hooks are changed, turned off, listed, and fired by hand', async () => {
     const hook = await reported({ event: 'task.blocked', filter: { type: 'code' } });
     const { id } = await stack.call.createTask({ title: 'By hand' });
