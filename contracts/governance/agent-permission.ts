@@ -29,7 +29,7 @@ export const agentPermission = z
     level: agentLevel,
     ...capabilities,
     /** Hosts that the agent reaches without approval; any when empty. As they are stored: earlier ones were any text. */
-    trustedDomains: z.array(z.string()),
+    trustedDomains: z.array(z.string()).max(100),
     restrictions,
     revision: z.number().int().min(0),
     createdAt: timestamp.optional(),
