@@ -12,6 +12,7 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   verifyMessage: run,
   loadContinuation: run,
   prepareContinuation: run,
+  deleteContinuation: run,
   runEnded: { workflows: ['workflowRun'] },
   startQueued: { workflows: ['workflowRunDispatch'] },
   acceptMessage: session,

@@ -33,7 +33,7 @@ export const workflowRunSettings = {
     'Workflow runs that start or work at a time; further ones are queued. Those that wait for people or a time, or are paused, do not count',
   ),
   WORKFLOW_RUNS_MAX_OPEN: integer(1_000, { min: 1, max: 10_000 }).describe(
-    'Workflow runs that have not ended, queued ones included; further ones are refused with 429',
+    'Workflow runs that have not ended, queued ones included; further ones are refused with 429. Exact in one process; several on one database may exceed it',
   ),
   WORKFLOW_RUNS_MAX_HISTORY_EVENTS: integer(4_000, { min: 100, max: 8_000 }).describe(
     'Events in the Temporal history of a workflow run after which it continues as new',

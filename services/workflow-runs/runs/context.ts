@@ -21,13 +21,14 @@ export interface RunsContext extends WorkflowRunsContext {
 export async function openRuns(context: WorkflowRunsContext): Promise<RunsContext> {
   const { database, env } = context;
   const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
-  const endRun = createRunEnding({ ...context, events });
+  const continuations = await createContinuationStore(database);
+  const endRun = createRunEnding({ ...context, events, continuations });
   const shared = { ...context, endRun, maxEvents: env.WORKFLOW_RUNS_MAX_HISTORY_EVENTS };
   return {
     ...context,
     events,
     turns: await createStageMessageStore(database),
-    continuations: await createContinuationStore(database),
+    continuations,
     workflows: await createWorkflowStore(database),
     dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
     commands: createRunCommands(shared),

@@ -1,6 +1,7 @@
 import { compact } from '../../../platform/json/compact';
 import type { EntryLog } from '../../../stores/port/collection';
 import { endOfRun } from '../retros/retro';
+import type { ContinuationStore } from './execution/continuations';
 import type { RunEventEntry } from './execution/events';
 import { activeStatuses, type RunRecord } from './run';
 import type { RunStore } from './store';
@@ -8,6 +9,7 @@ import type { RunStore } from './store';
 export interface RunEndingDependencies {
   runs: RunStore;
   events: EntryLog<RunEventEntry>;
+  continuations: Pick<ContinuationStore, 'delete'>;
   now: () => Date;
 }
 
@@ -18,7 +20,7 @@ export type ForcedEnd = { status: 'failed'; message: string } | { status: 'cance
  * Ends a run without its workflow: one that cannot be started, or whose workflow is closed. Repeatable; a run that has ended
  * stays as it is.
  */
-export function createRunEnding({ runs, events, now }: RunEndingDependencies) {
+export function createRunEnding({ runs, events, continuations, now }: RunEndingDependencies) {
   return async (run: RunRecord, end: ForcedEnd): Promise<void> => {
     const ended_at = now().toISOString();
     const duration_ms = Date.parse(ended_at) - Date.parse(run.started_at ?? run.created_at);
@@ -37,6 +39,7 @@ export function createRunEnding({ runs, events, now }: RunEndingDependencies) {
       ...compact({ error: end.status === 'failed' ? { message: end.message } : undefined }),
       ...endOfRun({ ...(await runs.whole({ ...run, stages })), status: end.status, ended_at }),
     });
+    await continuations.delete(run._id);
   };
 }
 

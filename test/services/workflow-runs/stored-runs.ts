@@ -54,7 +54,7 @@ export interface StoredRuns {
 }
 
 /** The store of a service under test, as a second process sees it. */
-export async function openStoredRuns(service: WorkflowRunsUnderTest): Promise<StoredRuns> {
+export async function openStoredRuns(service: Pick<WorkflowRunsUnderTest, 'dataDir'>): Promise<StoredRuns> {
   const log = createLog({ name: 'test-workflow-runs', level: 'silent' });
   const database = await openDatabase({ dataDir: join(service.dataDir, 'workflow-runs'), log });
   const runs = await createRunStore(database);

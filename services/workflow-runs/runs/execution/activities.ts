@@ -12,7 +12,7 @@ import type { Models } from '../../models/models';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
 import type { RunStore } from '../store';
-import type { ContinuationStore } from './continuations';
+import type { ContinuationKey, ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
 import { modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate, StoredTexts } from './progress';
@@ -91,27 +91,39 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
      *
      * @throws ApplicationFailure unless this worker runs the workflow
      */
-    async prepareContinuation(input: RunInput, texts: StoredTexts): Promise<MessageProof> {
+    async prepareContinuation(input: RunInput, texts: StoredTexts, firstExecutionId: string): Promise<MessageProof> {
       // Any workflow that schedules activities could have this one's name; a local activity is scheduled by our code.
       if (!Context.current().info.isLocal) {
         throw ApplicationFailure.nonRetryable('A continuation is proven for its own workflow only.', activityForbidden);
       }
-      await continuations.put(input.runId, input.state?.progress.version ?? 0, texts);
+      const version = input.state?.progress.version ?? 0;
+      await continuations.put({ runId: input.runId, version, firstExecutionId }, texts);
       return messageProofs.sign(runMessage('continue', input.runId, input), startProofMs);
     },
 
     /**
-     * What an execution takes over from the one before.
+     * What an execution takes over from the one before. Also of a run that has ended: a workflow task that is repeated after a crash may
+     * have ended it, and has its last events to write.
      *
-     * @throws ApplicationFailure when another execution has taken over since, or the run has ended
+     * @throws ApplicationFailure when another execution has taken over since, or the execution continues none of the run's
      */
-    async loadContinuation({ runId, version }: { runId: string; version: number }): Promise<StoredTexts> {
-      const texts = await continuations.get(runId, version);
-      const run = await runs.get(runId);
-      if (!texts || !run || hasEnded(run.status)) {
+    async loadContinuation(key: ContinuationKey): Promise<StoredTexts> {
+      const texts = await continuations.get(key);
+      if (!texts) {
         throw ApplicationFailure.nonRetryable('The run has ended, or was continued by another execution.');
       }
       return texts;
+    },
+
+    /**
+     * Deletes what executions of a run took over, once it has ended. Not local: the workflow task that read it is complete when this
+     * begins, and is not repeated.
+     */
+    async deleteContinuation({ runId }: { runId: string }): Promise<void> {
+      const run = await runs.get(runId);
+      if (run && hasEnded(run.status)) {
+        await continuations.delete(runId);
+      }
     },
 
     /** There may be capacity for another run now. */

@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
@@ -20,9 +21,15 @@ import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
-const activities = proxyLocalActivities<Omit<RunActivities, 'runPrompt'>>({
+const activities = proxyLocalActivities<Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
+const { deleteContinuation } = proxyActivities<Pick<RunActivities, 'deleteContinuation'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+  summary: 'delete the continuation',
 });
 
 const nothing = (): undefined => undefined;
@@ -36,14 +43,15 @@ const proofToleranceMs = 300_000;
  */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const { runId, graph, state, maxEvents } = input;
-  const { startTime } = workflowInfo();
+  const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
   const startedAt = state ? new Date(state.startedAt) : new Date();
   const progress = new RunProgress(
     { runId, graph },
     {
       // What is written is written whole: a run that is cancelled meanwhile writes its end behind it.
       save: (update) => CancellationScope.nonCancellable(() => activities.saveRun(update)),
-      load: (version) => CancellationScope.nonCancellable(() => activities.loadContinuation({ runId, version })),
+      load: (version) =>
+        CancellationScope.nonCancellable(() => activities.loadContinuation({ runId, version, firstExecutionId })),
     },
     state?.progress,
   );
@@ -67,6 +75,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const verify = handleMessages({ runId, control, progress, scope, activities });
 
   const walkers = new Walkers();
+  const continuation = new Continuation(maxEvents);
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
@@ -81,7 +90,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       answers: control.answers,
       isPaused: () => control.paused,
       traversals,
-      continuation: new Continuation(maxEvents),
+      continuation,
       walkers,
     };
     return walkers.count(() => walk(cursor, run));
@@ -112,7 +121,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     } while (!progress.isSaved || !allHandlersFinished());
     const next: RunInput = { runId, graph, ...(maxEvents !== undefined && { maxEvents }), state: currentState() };
     const { context, guidance } = progress;
-    return { ...next, proof: await activities.prepareContinuation(next, { context, guidance }) };
+    return { ...next, proof: await activities.prepareContinuation(next, { context, guidance }, firstExecutionId) };
   };
   const currentState = (): RunState => ({
     startedAt: startedAt.toISOString(),
@@ -170,6 +179,10 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     control.ended = true;
     setCurrentDetails(status === 'failed' ? `Failed: ${message}` : `The run is ${status}.`);
     await activities.runEnded();
+    // One that was about to continue may have stored its state as well.
+    if (state || continuation.isDue) {
+      await deleteContinuation({ runId });
+    }
     await condition(allHandlersFinished);
     return status;
   });

@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import type { Routes } from '../../../../platform/http/routing/routes';
 import { compact } from '../../../../platform/json/compact';
+import { runExclusive } from '../../../../platform/operations/keyed-mutex';
 import { operationUlid } from '../../../../platform/operations/new-ids';
 import type { Graph } from '../../graph/graph';
 import { usePermission } from '../../http/auth';
@@ -20,7 +21,7 @@ const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, models, graphs, dispatcher, commands, now, log } = context;
+  const { runs, workflows, models, graphs, dispatcher, commands, taskQueue, now, log } = context;
 
   const answered = async (run: RunRecord) =>
     presentRun(run, run.status === 'queued' ? await runs.queuePosition(run._id) : undefined);
@@ -39,10 +40,13 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
     async ({ body, auth }, ctx) => {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
-      await assertRoomFor(context);
       const run = newRun(body.dot_source, graph, { user: auth.userId, at: now() });
-      await workflows.note(run);
-      await runs.insert(run);
+      // One after another: what is counted includes every run that was accepted before.
+      await runExclusive(`insert workflow run/${taskQueue}`, async () => {
+        await assertRoomFor(context);
+        await workflows.note(run);
+        await runs.insert(run);
+      });
       // It is queued, whatever happens now: what is missed here is dispatched within a minute.
       await dispatcher.lookAgain().catch((err: unknown) => log.warn({ err, runId: run._id }, 'run start deferred'));
       ctx.set('Location', `/runs/${run._id}`);

@@ -3,6 +3,7 @@ import { eventually } from '../../../../platform/testing/eventually';
 import { runMessage, runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
 import { startWithModels, type WithModels } from '../models-under-test';
 import { aGate } from '../provider';
+import { openStoredRuns } from '../stored-runs';
 import { aRunClient, type RunClient } from './run-client';
 
 let models: WithModels;
@@ -106,6 +107,35 @@ describe('a run with a long history', () => {
     expect(await runs.questions(id)).toEqual([]);
   });
 
+  test('leaves no continuation behind, however it ends', async () => {
+    const ids = await Promise.all(
+      [1, 2, 3].map(() => runs.start('digraph { start -> ok -> exit; ok [shape=hexagon] }')),
+    );
+    const [completed, cancelled, terminated] = ids as [string, string, string];
+    for (const id of ids) {
+      await eventually(async () => expect(await runs.questions(id)).toHaveLength(1));
+      await lengthen(id);
+      await untilContinued(id);
+    }
+    const { database } = await openStoredRuns(models.service);
+    try {
+      const continuations = await database.collection({ name: 'workflow-run-continuations' });
+      const stored = () => continuations.count({ _id: { $in: ids } });
+      expect(await stored()).toBe(3);
+      await runs.post(`/runs/${completed}/questions/ok/answer`, { value: 'o' }, 204);
+      await eventually(async () => expect(await stored()).toBe(2));
+      await runs.post(`/runs/${cancelled}/cancel`, {}, 200);
+      await eventually(async () => expect(await stored()).toBe(1));
+      await models.service.temporal.client.workflow.getHandle(runWorkflowId(terminated)).terminate();
+      // Another run has the active ones looked up.
+      await runs.start('digraph { start -> exit }');
+      await runs.untilStatus(terminated, 'failed');
+      await eventually(async () => expect(await stored()).toBe(0));
+    } finally {
+      await database.close();
+    }
+  });
+
   test('lets the prompt under way end before, and counts its attempts on', async () => {
     const gate = aGate();
     let calls = 0;
@@ -140,6 +170,7 @@ describe('a run with a long history', () => {
     const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     const input = JSON.parse(Buffer.from(payload?.data ?? []).toString());
     await runs.post(`/runs/${id}/cancel`, {}, 200);
+    await handle.result();
     const options = { workflowId: runWorkflowId(id), taskQueue };
     const { proof, ...body } = input;
     const other = { ...body, state: { ...body.state, cursor: { at: 'exit' } } };
