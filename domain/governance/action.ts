@@ -3,6 +3,7 @@ import type { PolicyDecision } from '../../contracts/governance/policy';
 import type { ActionQuestion } from './policy-conditions';
 import { strictness } from './policy-verdict';
 import type { Reached } from './trusted-domains';
+import type { AskedContinuation, WatcherDecision } from './watcher-policy';
 
 /** The names of actions that are asked about before they are done (docs/use/governance/decision-point.md). */
 export const governedActions = [
@@ -40,6 +41,8 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
   subject?: Readonly<Record<string, unknown>>;
   /** Facts for the trace. */
   facts?: Readonly<Record<string, unknown>>;
+  /** Of a launch by a watcher. */
+  watcher?: AskedContinuation;
   /** Of a launch. */
   phase?: Phase;
   /** A person does it for the agent: policies on the agent count, and its permissions are not asked. */
@@ -49,7 +52,7 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
 }
 
 /** Where a rule comes from. */
-export type RuleSource = 'policy' | 'tool-policy' | 'agent-permission';
+export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'agent-permission';
 
 /** What one rule says about an action, and what would change that. */
 export interface RuleReason {
@@ -61,6 +64,8 @@ export interface RuleReason {
   decision: PolicyDecision;
   reason: string;
   remedy: string;
+  /** The whole decision of the watcher policy. */
+  watcher?: WatcherDecision;
 }
 
 /** What all rules come to: the strictest decides, and its reasons are first, each in the order of evaluation. */

@@ -15,6 +15,9 @@ export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): 
   if (!first || (decision !== 'block' && decision !== 'require-approval')) {
     return undefined;
   }
+  if (first.source === 'watcher-policy') {
+    return watcherRefusal(first, decision, traceId);
+  }
   const { source, id, rule, reason, remedy } = first;
   const code = decision === 'block' ? 'POLICY_BLOCKED' : 'APPROVAL_REQUIRED';
   return refusal(code, `${reason} ${remedy}`, {
@@ -30,6 +33,19 @@ export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): 
       ? { approval: { ...pick(approval), review: `POST /api/agents/permissions/approvals/${approval.id}` } }
       : {}),
     retryable: decision === 'require-approval',
+  });
+}
+
+/** The watcher policy has codes of its own: what it leaves to a person is no approval but a follow-up of theirs. */
+function watcherRefusal({ reason, remedy, watcher }: RuleReason, decision: string, traceId?: string): Refusal {
+  const code = decision === 'block' ? 'CONTINUATION_BLOCKED' : 'CONTINUATION_NEEDS_APPROVAL';
+  const trace = traceId === undefined ? {} : { traceId };
+  return refusal(code, `${reason} ${remedy}`, {
+    code,
+    source: 'watcher-policy',
+    ...watcher,
+    ...trace,
+    retryable: false,
   });
 }
 

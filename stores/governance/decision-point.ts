@@ -5,6 +5,7 @@ import { type AskedAction, combineReasons, riskScoreOf, type RuleReason } from '
 import { decidePermission } from '../../domain/governance/agent-permission';
 import { namesOf } from '../../domain/governance/policy-conditions';
 import { type Reached, untrustedHost } from '../../domain/governance/trusted-domains';
+import { watcherReason } from '../../domain/governance/watcher-reason';
 import { compact } from '../../platform/json/compact';
 import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
@@ -53,7 +54,7 @@ const redact = createRedactor();
 const bounds = { bytes: 16_384, depth: 8, items: 100 };
 
 /**
- * The one place that combines the rules: policies, tool policies, permissions of agents and their approvals. Every action that a rule can speak
+ * The one place that combines the rules: the watcher policy, policies, tool policies, permissions of agents and their approvals. Every action that a rule can speak
  * of asks here before it is done (docs/use/governance/decision-point.md), and the strictest rule decides.
  */
 export function createDecisionPoint(sources: DecisionPointSources, now: () => Date = () => new Date()) {
@@ -79,11 +80,16 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
       const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
       const byPermission = permission && !asked.onBehalf ? await permissionReasons(asked, permission, asking) : [];
       const byTools = await toolPolicyReasons(toolPolicies, asked);
+      const byWatcher = asked.watcher && watcherReason(asked.watcher);
       const others = [...byTools.reasons, ...byPermission];
-      const combined = combineReasons([...evaluated.matches.map(policyReason), ...others]);
-      const settles = combined.decision === 'require-approval' && asking.approvals !== 'elsewhere';
+      const first = byWatcher?.reason ? [byWatcher.reason] : [];
+      const combined = combineReasons([...first, ...evaluated.matches.map(policyReason), ...others]);
+      // What the watcher policy leaves to a person no approval lets through.
+      const settles =
+        combined.decision === 'require-approval' && asking.approvals !== 'elsewhere' && first.length === 0;
       const decided = settles ? await approvals.settle(asked, combined, asking) : combined;
       const evaluatedRules = [
+        ...(byWatcher ? [byWatcher.evaluated] : []),
         ...evaluated.evaluatedRules,
         ...byTools.evaluatedRules,
         ...byPermission.map(permissionRule),
@@ -187,7 +193,7 @@ function traceOf(
   const { action, actor, agent, taskId, facts = {} } = asked;
   const [first] = reasons;
   return {
-    kind: first?.source ?? 'policy',
+    kind: first === undefined || first.source === 'watcher-policy' ? 'policy' : first.source,
     outcome: outcomes[decision],
     title: `${action}: ${decision}`,
     summary: first?.reason ?? `${evaluatedRules.length} rules are about the action, and none forbids it.`,

@@ -203,6 +203,14 @@ it('refuses a continuation that was turned off while it waited', async () => {
   expect(await trees.get(id)).toMatchObject({ state: 'open' });
 });
 
+it('refuses a continuation that has to be asked about since it waited', async () => {
+  const { settings } = fixture.control;
+  await settings.patch({ watcher: { enabled: true, globalKillSwitch: false, defaultMode: 'auto' } });
+  await leased({ source: 'watcher' });
+  await settings.patch({ watcher: { defaultMode: 'ask_always' } });
+  expect(await confirm()).toMatchObject({ launch: { code: 'CONTINUATION_NEEDS_APPROVAL' } });
+});
+
 describe('under a budget of its tree', () => {
   const child = { parentNodeId: 'attempt_fence000009', edge: 'child-agent', depth: 1 } as const;
   /** Asks again while the runs of the tree have used so many tokens of ten. */

@@ -30,7 +30,7 @@ import { endRefusedLaunch, endUnplannedRetry } from './refused-launch';
 import { requestOf } from './request';
 import { ruledLaunch } from './ruled-launch';
 import { claimTask } from './run-active';
-import { watcherProblem } from './watcher';
+import { watchedLaunch } from './watched-launch';
 
 export interface AdmissionDependencies
   extends
@@ -104,15 +104,16 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
       if ('status' in request) {
         return { ...admitted, launch: await refuse(record, request, decidedAt) };
       }
-      const blocked = await watcherProblem(deps.admission, request);
-      if (blocked) {
-        return { ...admitted, launch: await refuse(record, blocked, decidedAt) };
-      }
-      const { refused } = await ruleOnLaunch(deps, ruledLaunch(record, request, task), {
-        counting: { once: record._id },
-        once: record._id,
-        use: record.rootAttemptId,
-      });
+      const watched = await watchedLaunch(deps.admission, request, record);
+      const { refused } = await ruleOnLaunch(
+        deps,
+        { ...ruledLaunch(record, request, task), ...watched },
+        {
+          counting: { once: record._id },
+          once: record._id,
+          use: record.rootAttemptId,
+        },
+      );
       if (refused) {
         return { ...admitted, launch: await refuse(record, refused, decidedAt) };
       }

@@ -20,7 +20,7 @@ import { isSetMeanwhile } from '../completion/task';
 import { type AdmissionControl, policiesFor } from './dependencies';
 import { ruledLaunch } from './ruled-launch';
 import { budgetMessage, pauseTree, traceBudget } from './tree-gate';
-import { watcherProblem } from './watcher';
+import { watchedLaunch } from './watched-launch';
 
 export interface ConfirmDependencies {
   admission: AdmissionControl;
@@ -121,11 +121,7 @@ async function driftOf(
       return drifted('repository', `The repository ${record.repository.name} was changed while the launch waited.`);
     }
   }
-  return (
-    (await watcherProblem(deps.admission, request)) ??
-    (await lineageDrift(deps, admission, request)) ??
-    rulesProblem(deps, record, { request, task: task.task })
-  );
+  return (await lineageDrift(deps, admission, request)) ?? rulesProblem(deps, record, { request, task: task.task });
 }
 
 /** Why the rules refuse the launch now. It was counted when it was admitted, and its approval is the one of then. */
@@ -134,11 +130,16 @@ async function rulesProblem(
   record: AttemptRecord,
   { request, task }: { request: AdmissionRequest; task: Task },
 ): Promise<Refusal | undefined> {
-  const { refused } = await ruleOnLaunch(deps, ruledLaunch(record, request, task), {
-    counting: 'counted',
-    once: `${record._id}\ndispatch`,
-    use: record.rootAttemptId,
-  });
+  const watched = await watchedLaunch(deps.admission, request, record);
+  const { refused } = await ruleOnLaunch(
+    deps,
+    { ...ruledLaunch(record, request, task), ...watched },
+    {
+      counting: 'counted',
+      once: `${record._id}\ndispatch`,
+      use: record.rootAttemptId,
+    },
+  );
   return refused;
 }
 

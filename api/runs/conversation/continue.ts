@@ -8,7 +8,7 @@ import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
 import { verifiedAttempt } from '../attempts/attempt';
 import { type LaunchCaller, launchRun } from '../launch/launch';
-import { requireContinuation } from '../launch/watcher';
+import { askedContinuation } from '../launch/watcher';
 
 /** A message that continues the session of an ended attempt. */
 export interface Continuing {
@@ -53,23 +53,19 @@ export async function continueConversation(
       origin: byWatcher
         ? { source: 'watcher', edge, parentAttemptId: sourceAttemptId }
         : { source: 'conversation', edge, parentAttemptId: sourceAttemptId },
+      ...(byWatcher ? { watcher: () => askedContinuation(context, source, message) } : {}),
       conversation: {
         edge,
         sourceAttemptId,
         ...compact({ forkTurnId }),
         message,
-        continuation: async () => {
-          const continuation = await continuationOf(context, source, edge).catch((error: unknown) => {
+        continuation: () =>
+          continuationOf(context, source, edge).catch((error: unknown) => {
             if (orStart && error instanceof AppError && notContinuable.includes(error.code)) {
               return undefined;
             }
             throw error;
-          });
-          if (byWatcher) {
-            await requireContinuation(context, source, { message, actor: caller.actor });
-          }
-          return continuation;
-        },
+          }),
       },
     },
   });

@@ -5,6 +5,7 @@ import type { ConversationSource } from '../../../contracts/runs/conversation';
 import type { LaunchOutcome, LaunchRequest, LaunchResponse } from '../../../contracts/runs/launch/launch';
 import type { LaunchPreview } from '../../../contracts/runs/launch/manifest';
 import { driftOf } from '../../../domain/contract';
+import { type AskedContinuation, decideContinuation } from '../../../domain/governance/watcher-policy';
 import { newAttemptId } from '../../../domain/ids';
 import { type LaunchPlan, planLaunch } from '../../../domain/launch-plan';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
@@ -19,6 +20,7 @@ import { traceRefusal, traceRefusedRoute } from '../../../stores/runs/launch/rou
 import { runTimingsOf } from '../../../workflows/agent-run/launch-options';
 import type { AgentRunInput } from '../../../workflows/agent-run/messages';
 import type { WorkflowContext } from '../../context';
+import { auditOf } from '../../governance/watcher-policies/trace';
 import { refusalError } from '../../refusal-error';
 import { idempotencyKeyReused, parseIdempotencyKey } from '../idempotency-key';
 import { withCallback } from '../reports/callback-secret';
@@ -46,6 +48,8 @@ export interface LaunchConversation extends ConversationSource {
 export interface LaunchFrom {
   origin: LaunchOrigin;
   conversation?: LaunchConversation;
+  /** What the watcher policy is asked, of a launch by a watcher. */
+  watcher?: () => Promise<AskedContinuation>;
 }
 
 /**
@@ -93,7 +97,7 @@ async function launchOnce(
     : await checkRules(context, fresh, {
         request,
         actor: caller.actor,
-        origin: from?.origin,
+        from,
         plan: await checkReadiness(context, taskId, { request, workspaceId: caller.workspaceId, launches: true }),
       });
   const claim = earlier ?? (key === undefined ? fresh : await context.launches.claim(key, fresh));
@@ -178,7 +182,7 @@ export async function previewRun(
   const warnings = await checkRules(
     context,
     { taskId, attemptId: newAttemptId() },
-    { request, actor, origin: undefined, plan, asking: { preview: true } },
+    { request, actor, plan, asking: { preview: true } },
   );
   const preview = await context.runLauncher.preview({ snapshot, repository, git, hostId });
   if ('status' in preview) {
@@ -232,7 +236,7 @@ async function checkReadiness(
  * Asks the rules about a launch before anything of it is recorded; admission asks again, by the stores alone.
  *
  * @returns what they warn of
- * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
+ * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`, `CONTINUATION_BLOCKED`, `CONTINUATION_NEEDS_APPROVAL`
  */
 async function checkRules(
   context: WorkflowContext,
@@ -240,13 +244,13 @@ async function checkRules(
   {
     request,
     actor,
-    origin,
+    from: { origin, watcher: question } = {},
     plan: { snapshot },
     asking,
   }: {
     request: LaunchRequest;
     actor: string;
-    origin: LaunchOrigin | undefined;
+    from?: Partial<LaunchFrom> | undefined;
     plan: LaunchPlan;
     asking?: Asking;
   },
@@ -254,6 +258,7 @@ async function checkRules(
   const parent =
     request.parentAttemptId === undefined ? undefined : await context.attempts.get(request.parentAttemptId);
   const source = origin?.source ?? (parent && parent.taskId !== taskId ? 'child-agent' : 'direct');
+  const watcher = await question?.();
   const { refused, warnings } = await ruleOnLaunch(
     context,
     {
@@ -266,9 +271,14 @@ async function checkRules(
       source,
       parentAttemptId: request.parentAttemptId,
       actor,
+      ...compact({ watcher }),
     },
     asking ?? { counting: { once: attemptId }, once: attemptId },
   );
+  if (watcher) {
+    const { settings, question: asked } = watcher;
+    await context.audit.record({ ...auditOf(asked, decideContinuation(settings, asked)), actor });
+  }
   if (refused) {
     throw refusalError(refused);
   }

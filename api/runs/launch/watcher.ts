@@ -1,21 +1,16 @@
 import type { WatcherQuestion } from '../../../contracts/governance/watcher-policy';
 import type { FailureClass } from '../../../contracts/runs/recovery';
-import { conflict } from '../../../platform/errors/app-error';
+import type { AskedContinuation } from '../../../domain/governance/watcher-policy';
 import { continuationsIn } from '../../../stores/runs/admission/tree-store';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
-import { auditOf, decideAndTrace } from '../../governance/watcher-policies/trace';
 
-/**
- * Lets a run continue without a person, or refuses it. The decision is based on the stores alone.
- *
- * @throws AppError 409 `CONTINUATION_BLOCKED`, `CONTINUATION_NEEDS_APPROVAL`, both with the decision
- */
-export async function requireContinuation(
+/** What the watcher policy is asked about a run that is to continue without a person: by the stores, and nothing of the caller. */
+export async function askedContinuation(
   context: WorkflowContext,
   source: AttemptRecord,
-  { message: prompt, actor }: { message: string; actor: string },
-): Promise<void> {
+  prompt: string,
+): Promise<AskedContinuation> {
   const { watcher } = (await context.settings.read()).features;
   const question: WatcherQuestion = {
     runId: source._id,
@@ -27,20 +22,7 @@ export async function requireContinuation(
     hasRecentTestFailures: hasTestFailures(source),
     recentProviderErrors: await providerErrorsOf(context, source),
   };
-  const decided = await decideAndTrace(context.traces, watcher, question);
-  await context.audit.record({ ...auditOf(question, decided), actor });
-  const { decision, reasons } = decided;
-  if (decision === 'allow') {
-    return;
-  }
-  if (decision === 'blocked') {
-    throw conflict(reasons.join(' '), { ...decided }, 'CONTINUATION_BLOCKED');
-  }
-  throw conflict(
-    `${reasons.join(' ')} After a review an operator can send the message as a follow-up.`,
-    { ...decided },
-    'CONTINUATION_NEEDS_APPROVAL',
-  );
+  return { settings: watcher, question };
 }
 
 /** How often watchers have continued in the execution tree of the run: with this attempt, one before it or one beside it. */

@@ -4,6 +4,7 @@ import type { LaunchSource } from '../../../contracts/runs/admission';
 import type { LaunchRequest } from '../../../contracts/runs/launch/launch';
 import type { AskedAction } from '../../../domain/governance/action';
 import { ruleRefusal } from '../../../domain/governance/rule-refusal';
+import type { AskedContinuation } from '../../../domain/governance/watcher-policy';
 import { compact } from '../../../platform/json/compact';
 import type { Asking, DecisionPoint } from '../../governance/decision-point';
 import type { AttemptStore } from '../attempt-store';
@@ -25,6 +26,8 @@ export interface RuledLaunch {
   source: LaunchSource;
   parentAttemptId: string | undefined;
   actor: string;
+  /** Of a launch by a watcher. */
+  watcher?: AskedContinuation;
 }
 
 /** Why the rules refuse a launch, or what they warn of. */
@@ -65,13 +68,13 @@ export async function ruleOnLaunch(
 }
 
 async function actionsOf({ attempts }: LaunchRuleSources, launch: RuledLaunch): Promise<AskedAction[]> {
-  const { taskId, project, agent, phase, request, source, parentAttemptId, actor } = launch;
+  const { taskId, project, agent, phase, request, source, parentAttemptId, actor, watcher } = launch;
   const { profileId, sandboxPresetId, commitPolicy } = request;
   const subject = compact({ agent, phase, profileId, sandboxPresetId, commitPolicy, source });
   const named = alsoBySource[source];
   const also = named === undefined ? ['spend'] : [named, 'spend'];
   const common = { actor, taskId, subject, facts: subject, ...compact({ project }) };
-  const launched: AskedAction = { ...common, action: 'launch', also, agent, phase };
+  const launched: AskedAction = { ...common, action: 'launch', also, agent, phase, ...compact({ watcher }) };
   const parent = source === 'child-agent' && parentAttemptId ? await attempts.get(parentAttemptId) : undefined;
   if (!parent) {
     return [launched];

@@ -1,4 +1,4 @@
-import type { WatcherQuestion, WatcherRisk } from '../../../contracts/governance/watcher-policy';
+import type { WatcherQuestion, WatcherRisk } from '../../contracts/governance/watcher-policy';
 
 /** Signs of risk in a prompt; named, so that evidence needs no text of the prompt. */
 const patterns: readonly { risk: WatcherRisk; name: string; pattern: RegExp }[] = [

@@ -1,6 +1,6 @@
-import { watcherQuestion } from '../../../contracts/governance/watcher-policy';
-import type { WatcherSettings } from '../../../contracts/settings/settings';
-import { decideContinuation } from './decide';
+import { watcherQuestion } from '../../contracts/governance/watcher-policy';
+import type { WatcherSettings } from '../../contracts/settings/settings';
+import { decideContinuation } from './watcher-policy';
 
 const on: WatcherSettings = {
   ...{ enabled: true, globalKillSwitch: false, defaultMode: 'auto' },

@@ -1,9 +1,15 @@
-import type { WatcherQuestion, WatcherResponse, WatcherRisk } from '../../../contracts/governance/watcher-policy';
-import type { WatcherSettings } from '../../../contracts/settings/settings';
-import { continuationsOff, overContinuationCap } from '../../../domain/continuation-limits';
-import { risksOf } from './risks';
+import type { WatcherQuestion, WatcherResponse, WatcherRisk } from '../../contracts/governance/watcher-policy';
+import type { WatcherSettings } from '../../contracts/settings/settings';
+import { continuationsOff, overContinuationCap } from '../continuation-limits';
+import { risksOf } from './watcher-risks';
 
 export type WatcherDecision = Omit<WatcherResponse, 'auditLogged' | 'evaluatedAt' | 'traceId'>;
+
+/** A continuation that the watcher policy is asked about, and its settings of now. */
+export interface AskedContinuation {
+  settings: WatcherSettings;
+  question: WatcherQuestion;
+}
 
 /** Risks that a person has to review in every mode. */
 const great = new Set<WatcherRisk>(['destructive_command', 'credential_reference', 'policy_violation']);
