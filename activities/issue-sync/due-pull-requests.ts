@@ -1,6 +1,10 @@
 import { issueSyncActor } from '../../domain/issue-sync/scope';
 import { newRecordId } from '../../platform/operations/operation';
-import type { PullRequestRecord, PullRequestStore } from '../../stores/integrations/pull-request-store';
+import type {
+  PullRequestOperation,
+  PullRequestRecord,
+  PullRequestStore,
+} from '../../stores/integrations/pull-request-store';
 import type { OperationRef } from '../pull-request/record';
 
 /** A pull request is not polled more often than this, in milliseconds; a longer interval of the synchronisation counts. */
@@ -10,7 +14,10 @@ const maxPolls = 50;
 /** The least time between two refreshes of one, in milliseconds: checks announce themselves in bursts. */
 const announcedMs = 5_000;
 
-/** The refreshes that are due, and whether more are that have to wait. */
+/** How long the operation of another caller is waited for, in milliseconds: one that takes longer has lost its workflow. */
+const operationMs = 900_000;
+
+/** The refreshes that are due, and whether announced ones have to wait a moment. */
 export interface DueRefreshes {
   due: OperationRef[];
   isMore: boolean;
@@ -37,19 +44,27 @@ export async function requestDueRefreshes(
     ),
   );
   const due: OperationRef[] = [];
+  // The operation of another caller is not replaced: it would be refused. What it does not read is read after it.
+  const isLost = ({ begun, at }: PullRequestOperation): boolean => !begun && at <= ago(operationMs);
   for (const taskId of [...records.keys()].slice(0, remaining)) {
-    const operation = await pullRequests.request(taskId, {
-      id: newRecordId('pr', 16),
-      kind: 'refresh',
-      actor: issueSyncActor,
-      at: now().toISOString(),
-      begun: false,
-    });
-    // One that a person has requested is under way; what it does not read is read after it.
+    const operation = await pullRequests.request(
+      taskId,
+      {
+        id: newRecordId('pr', 16),
+        kind: 'refresh',
+        actor: issueSyncActor,
+        at: now().toISOString(),
+        begun: false,
+      },
+      isLost,
+    );
     if (operation.kind === 'refresh' && operation.actor === issueSyncActor) {
       due.push({ taskId, operationId: operation.id });
     }
   }
   const taken = new Set(due.map(({ taskId }) => taskId));
-  return { due, isMore: announced.some(({ _id }) => !taken.has(_id)) };
+  const waits = ({ _id, operation }: PullRequestRecord): boolean =>
+    !taken.has(_id) && (operation === null || operation.at > ago(operationMs));
+  // Where the forge was asked often enough, the next poll comes first.
+  return { due, isMore: remaining > due.length && announced.some(waits) };
 }

@@ -101,15 +101,15 @@ export async function createPullRequestStore(db: Database, now: () => Date = () 
     change,
 
     /**
-     * Writes an operation down, or joins the same one. One that has not begun is replaced, and one that has only where
-     * `replace` says that its workflow is lost.
+     * Writes an operation down, or joins the same one.
      *
+     * @param replaces which other operation is replaced: one that has not begun unless it says otherwise
      * @returns the operation of the task, which is another one where that is under way
      */
     async request(
       taskId: string,
       operation: PullRequestOperation,
-      { replace = false }: { replace?: boolean } = {},
+      replaces: (current: PullRequestOperation) => boolean = ({ begun }) => !begun,
     ): Promise<PullRequestOperation> {
       for (;;) {
         const read = await pulls.get(taskId);
@@ -130,7 +130,7 @@ export async function createPullRequestStore(db: Database, now: () => Date = () 
           continue;
         }
         const current = read.operation;
-        if (current && (isSameJson(contentOf(current), contentOf(operation)) || (current.begun && !replace))) {
+        if (current && (isSameJson(contentOf(current), contentOf(operation)) || !replaces(current))) {
           return current;
         }
         if (await change(read, { operation })) {

@@ -112,6 +112,37 @@ describe('the refreshes that are due', () => {
     expect(await round()).toEqual(['task_1']);
   });
 
+  it('replace no operation of another caller that is about to begin, and wait no longer for one that was lost', async () => {
+    await aPull('task_1', 1);
+    await announce(1);
+    const publish = await store.request('task_1', operation('publish', 'user:ada'));
+    const settings = { repo, pollIntervalMs: 10_000 };
+    const early = await requestDueRefreshes({ pullRequests: store, now }, settings);
+    expect(early).toEqual({ due: [], isMore: true });
+    const read = await store.get('task_1');
+    expect(read?.operation).toEqual(publish);
+    await store.change(read!, { operation: { ...publish, begun: true } });
+    clockMs += 900_000;
+    expect(await requestDueRefreshes({ pullRequests: store, now }, settings)).toEqual({ due: [], isMore: false });
+    const begun = await store.get('task_1');
+    await store.change(begun!, { operation: publish });
+    expect(await round()).toEqual(['task_1']);
+  });
+
+  it('come with the next poll when fifty were read', async () => {
+    for (let number = 1; number <= 51; number += 1) {
+      await aPull(`task_${number}`, number);
+    }
+    await round();
+    clockMs += 10_000;
+    await announce(51);
+    await announce(1);
+    expect(await requestDueRefreshes({ pullRequests: store, now }, { repo, pollIntervalMs: 10_000 })).toEqual({
+      due: [],
+      isMore: false,
+    });
+  });
+
   it('are the same ones for a step that is tried again', async () => {
     await aPull('task_1', 1);
     const settings = { repo, pollIntervalMs: 10_000 };

@@ -58,7 +58,7 @@ export async function operateOnPullRequest(
     if (await pullRequestLauncher.isRunning(taskId)) {
       throw busy(taskId, current);
     }
-    current = await pullRequests.request(taskId, operation, { replace: true });
+    current = await pullRequests.request(taskId, operation, () => true);
   }
   const refused = await pullRequestLauncher.run(taskId, current);
   if (refused) {
