@@ -71,9 +71,14 @@ export async function createIssueSyncStore(db: Database) {
     /** A round has ended early. */
     fail: (repo: string, failure: IssueSyncFailure) => write(repo, { failure }),
 
-    /** Whether the delivery is received for the first time. */
-    receive: (repo: string, deliveryId: string, now: Date): Promise<boolean> =>
-      insertOnce(deliveries, { _id: `${repo} ${deliveryId}`, receivedAt: now.toISOString() }),
+    /** Whether a delivery was processed before. */
+    isProcessed: async (repo: string, deliveryId: string): Promise<boolean> =>
+      (await deliveries.get(`${repo} ${deliveryId}`)) !== undefined,
+
+    /** Records that a delivery was processed. */
+    async processed(repo: string, deliveryId: string, now: Date): Promise<void> {
+      await insertOnce(deliveries, { _id: `${repo} ${deliveryId}`, receivedAt: now.toISOString() });
+    },
   };
 }
 

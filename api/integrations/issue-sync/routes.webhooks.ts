@@ -87,16 +87,18 @@ export function issueWebhookRoutes(
         const message = `The synchronisation of ${repo} reads neither issues nor pull requests.`;
         throw conflict(message, { repo }, 'ISSUE_SYNC_OUTBOUND');
       }
-      const isNew = await issueSyncs.receive(repo, deliveryId, now());
-      if (isNew) {
+      const duplicate = await issueSyncs.isProcessed(repo, deliveryId);
+      if (!duplicate) {
         const subject = pullRequestsIn(forge.kind, contentOf(body));
         // Checks of a busy repository announce themselves all the time: a round is for those of the tasks' pull requests.
         const isRead = subject ? reads.pullRequests && (await pullRequests.announce(repo, subject)) : reads.issues;
         if (isRead) {
           await issueSyncLauncher.wake(repo);
         }
+        // Recorded last: a delivery that failed half-way is sent again, and processed.
+        await issueSyncs.processed(repo, deliveryId, now());
       }
-      return { accepted: true as const, duplicate: !isNew };
+      return { accepted: true as const, duplicate };
     },
   );
 }
