@@ -95,12 +95,14 @@ async function converse(
   }
 
   progress.step = 'session';
-  const mcpServers = toolServersFor(agent, host, agentCapabilities?.mcpCapabilities);
+  const { servers: mcpServers, leftOut } = toolServersFor(agent, host, agentCapabilities?.mcpCapabilities);
   const late = new Error(`The agent did not open a session within ${sessionMs / 1_000} seconds`);
   const response = await within(sessionMs, late, connection.agent.request('session/new', { cwd, mcpServers }));
   const { sessionId } = response;
   const chosen = { ...compact({ model: agent.model, mode: agent.mode }), isModelRequested: false };
   const offer = await chooseOptions(connection, { sessionId, response }, chosen);
-  findings.ok('session', `It opened a session with ${offer.models.length} models and ${offer.modes.length} modes.`);
+  const opened = `It opened a session with ${offer.models.length} models and ${offer.modes.length} modes.`;
+  const omitted = leftOut.length === 0 ? [] : ['Optional tool servers were left out:', ...leftOut.map((one) => `${one}.`)];
+  findings.ok('session', [opened, ...omitted].join(' '));
   return offer;
 }

@@ -114,7 +114,7 @@ export function converse(
   let passed: McpServer[] = [];
   const session = new AcpSession(connection, dispatch, {
     offered,
-    toolServers: (abilities) => (passed = toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities)),
+    toolServers: (abilities) => (passed = toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities).servers),
     async opened({ sessionId, edge }, offer) {
       // What an agent says of its mode is no part of its first answer.
       await record(updates.finish());

@@ -12,21 +12,30 @@ import { AcpFailure } from './failure';
  * @param transports the types of remote servers that the agent takes; every agent takes programs
  * @throws AcpFailure when the agent does not take the type of a required server, or its program is not on the host
  */
-export const toolServersFor = (
+export function toolServersFor(
   { mcpServers = [] }: Pick<AgentConfig, 'mcpServers'>,
   host: AgentHost,
   transports: Transports,
-): McpServer[] =>
-  mcpServers.flatMap((server) => {
+): SessionToolServers {
+  const found: SessionToolServers = { servers: [], leftOut: [] };
+  for (const server of mcpServers) {
     try {
-      return [passed(server, host, transports)];
+      found.servers.push(passed(server, host, transports));
     } catch (error) {
-      if (error instanceof AcpFailure && server.requirement === 'optional') {
-        return [];
+      if (!(error instanceof AcpFailure) || server.requirement !== 'optional') {
+        throw error;
       }
-      throw error;
+      found.leftOut.push(error.reason);
     }
-  });
+  }
+  return found;
+}
+
+/** The tool servers of a session, and why optional ones are not among them. */
+interface SessionToolServers {
+  servers: McpServer[];
+  leftOut: string[];
+}
 
 type Transports = { http?: boolean | undefined; sse?: boolean | undefined } | null | undefined;
 

@@ -36,6 +36,21 @@ describe('a check of an agent of the protocol', () => {
     expect(offer).toMatchObject({ model: 'gemini-2.5-pro', mode: 'plan' });
   });
 
+  it('names optional tool servers that were left out', async () => {
+    const optional = { requirement: 'optional' as const };
+    const program = { type: 'stdio' as const, args: [], environmentKeys: [], ...optional };
+    const mcpServers = [
+      { ...program, name: 'docs', command: 'no-such-program' },
+      { ...program, name: 'node', command: process.execPath },
+      { type: 'sse' as const, name: 'remote', url: 'https://example.org', headers: [], ...optional },
+    ];
+    const { findings } = await acp.check!(replayed('claude-session', { mcpServers }));
+    const session = findings.find(({ step }) => step === 'session');
+    expect(session).toMatchObject({ status: 'ok', message: expect.stringContaining('docs has no program') });
+    expect(session?.message).not.toContain('node ');
+    expect((await acp.check!(replayed('claude-session'))).findings.at(-1)?.message).not.toContain('left out');
+  });
+
   it('does not claim a login that only a prompt would show', async () => {
     const { steps } = await checked(replayed('claude-refused'));
     expect(steps).toEqual({ ...ok, authentication: 'skipped', session: 'ok' });
