@@ -91,13 +91,16 @@ const recordSent = (
   });
 };
 
-/** What both sides have after these comments were imported; absent where comments are not synchronised. */
+/**
+ * What both sides have after these comments were imported; absent where comments are not synchronised. One that was being sent, was
+ * not found at the forge and is to be sent no more was deleted here.
+ */
 export const commentsAfter = (
   run: SyncRun,
-  { comments = none }: MappingRecord,
+  { comments: { carried, sent } = none }: MappingRecord,
   imported: readonly string[],
 ): { comments?: SyncedComments } =>
-  run.commentsSince === undefined ? {} : { comments: { ...comments, carried: withIds(comments.carried, imported) } };
+  run.commentsSince === undefined ? {} : { comments: { carried: withIds(carried, imported), sent } };
 
 const withIds = (ids: readonly string[], more: readonly string[]): string[] =>
   [...new Set([...ids, ...more])].slice(-maxIds);

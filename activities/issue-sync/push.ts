@@ -62,7 +62,8 @@ async function pushTask(run: SyncRun, { task, location, mapping }: TaskToPush): 
 
 /** Whether the issue has the comments of its task that it is to get. */
 const isSent = (run: SyncRun, mapping: MappingRecord, task: Task): boolean =>
-  mapping.comments?.sending === undefined && unsentComments(run, mapping, task).length === 0;
+  (run.commentsSince === undefined || mapping.comments?.sending === undefined) &&
+  unsentComments(run, mapping, task).length === 0;
 
 async function pushPair(
   run: SyncRun,

@@ -128,4 +128,20 @@ describe('comments of an issue and its task', () => {
       expect(mappings).toMatchObject([{ problem: { code: 'FORGE_FORBIDDEN' } }]);
     });
   });
+
+  it('that were deleted before they were sent are looked for no more', async () => {
+    const refused = (await commentsOf(taskId)).find(({ text }) => text === 'To a locked issue');
+    await stack.call.ok('DELETE', `/api/tasks/${taskId}/comments/${refused?.id}`);
+    await configure();
+    github.editIssue(number, { title: 'Discussed again' });
+    await eventually(async () => {
+      await sync();
+      const { mappings } = await stack.call.ok('GET', '/api/github/sync/mappings');
+      expect(mappings).toMatchObject([{ problem: null }]);
+    });
+    await sync();
+    const reads = github.count(new RegExp(`^GET .*/issues/${number}\\b`));
+    await sync();
+    expect(github.count(new RegExp(`^GET .*/issues/${number}\\b`))).toBe(reads);
+  });
 });
