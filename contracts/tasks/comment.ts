@@ -15,8 +15,8 @@ export const comment = z
     createdBy: z.string().optional(),
     updatedBy: z.string().optional(),
     updated: timestamp.optional(),
-    /** Where a comment is from that was imported: the system, and its id there. */
-    source: z.object({ name: slug, id: z.string().max(200) }).optional(),
+    /** Where a comment is from that was imported: the system, and its id there. A person may have written another source by hand. */
+    source: z.union([z.object({ name: slug, id: z.string().max(200) }), z.unknown()]).optional(),
   })
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof comment>;

@@ -33,6 +33,17 @@ Please fix it.
 `;
 
 describe('task document', () => {
+  test.each(['jira', ['jira'], { name: 'Some Tracker' }, { name: 'github', id: 7 }])(
+    'keeps the source %j that a person has written on a comment',
+    (source) => {
+      const comment = { id: 'c1', author: 'ada', text: 'x', timestamp: '2026-01-01T10:00:00.000Z', source };
+      const text = whole.replace('points: 8', `comments: ${JSON.stringify([comment])}\npoints: 8`);
+      const task = read(text);
+      expect(task.comments).toMatchObject([{ source }]);
+      expect(read(printTask(task)).comments).toMatchObject([{ source }]);
+    },
+  );
+
   test('reads the times under our names and keeps what no schema knows', () => {
     const task = read(whole);
     expect(task).toMatchObject({
