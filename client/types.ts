@@ -6297,7 +6297,7 @@ export interface components {
             source?: {
                 id: string;
                 name: string;
-            };
+            } | unknown;
             text: string;
             /** Format: date-time */
             timestamp: string;
@@ -7858,6 +7858,8 @@ export interface components {
             lastReport: components["schemas"]["IssueSyncReport"] | null;
             lastSyncAt: string | null;
             mappings: number;
+            pullRequestErrors: number;
+            pullRequestProblems: components["schemas"]["PullRequestProblem"][];
             repo: string | null;
             /** @enum {string} */
             state: "disabled" | "pending" | "synced" | "failing" | "waiting";
@@ -9190,6 +9192,14 @@ export interface components {
             targetBranch?: string;
             taskId: components["schemas"]["TaskId"];
             title?: string;
+        };
+        PullRequestProblem: {
+            /** Format: date-time */
+            at: string;
+            code: string;
+            message: string;
+            number: number;
+            taskId: components["schemas"]["TaskId"];
         };
         PullRequestReview: {
             author: string;

@@ -50,7 +50,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       const place = 'status' in found ? found : ((await ruledOut(taskId, read, found.forge)) ?? found);
       if ('status' in place) {
         const last = { id: operationId, refused: place };
-        await changeRecord(pullRequests, read, { operation: null, last, ...polled(read) });
+        await changeRecord(pullRequests, read, { operation: null, last, ...polled(read), ...unread(read, place) });
         return { over: true, refused: place };
       }
       const { repo, hostId, forge } = place;
@@ -89,6 +89,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       await changeRecord(pullRequests, record, {
         pull: stored(result.pull),
         refreshedAt: now().toISOString(),
+        unread: null,
         ...(isSame ? {} : { review: null }),
       });
       return { refused: null };
@@ -148,7 +149,8 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       const record = await currentRecord(pullRequests, ref);
       const { operation, pull, pushed, repo } = record;
       if (operation.kind === 'refresh') {
-        await changeRecord(pullRequests, record, { operation: null, last: { id: ref.operationId, refused } });
+        const last = { id: ref.operationId, refused };
+        await changeRecord(pullRequests, record, { operation: null, last, ...unread(record, refused) });
         return;
       }
       await audit.record({
@@ -190,6 +192,14 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       change: id,
     });
     return refused;
+  }
+
+  /** Why a refresh could not read it, if it could not. */
+  function unread({ operation }: PullRequestRecord, refused: Refusal | null): Partial<PullRequestRecord> {
+    if (operation?.kind !== 'refresh') {
+      return {};
+    }
+    return { unread: refused && { code: refused.code, message: refused.message, at: now().toISOString() } };
   }
 
   /** Where the pull request of a task is, or why it has none. */

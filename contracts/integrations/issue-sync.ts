@@ -94,6 +94,15 @@ export const issueSyncFailure = z
   .meta({ id: 'IssueSyncFailure' });
 export type IssueSyncFailure = z.infer<typeof issueSyncFailure>;
 
+/** The most pull requests that a status names. */
+export const maxPullRequestProblems = 10;
+
+/** Why the pull request of a task could not be read from its forge; it is tried again with the next poll. */
+const pullRequestProblem = z
+  .object({ taskId, number: z.number().int().min(1), code: z.string(), message: z.string(), at: timestamp })
+  .meta({ id: 'PullRequestProblem' });
+export type PullRequestProblem = z.infer<typeof pullRequestProblem>;
+
 export const issueSyncStatus = z
   .object({
     enabled: z.boolean(),
@@ -106,6 +115,10 @@ export const issueSyncStatus = z
     failure: issueSyncFailure.nullable(),
     mappings: count,
     errors: count,
+    /** How many open pull requests of tasks could not be read the last time. */
+    pullRequestErrors: count,
+    /** Why, of those that were not read for the longest time. */
+    pullRequestProblems: z.array(pullRequestProblem).max(maxPullRequestProblems),
   })
   .meta({ id: 'IssueSyncStatus' });
 export type IssueSyncStatus = z.infer<typeof issueSyncStatus>;

@@ -43,6 +43,8 @@ export interface PullRequestRecord extends Stored {
   polledAt?: string;
   /** When the forge has announced a change that was not read yet. */
   staleAt?: string | null;
+  /** Why the last refresh could not read it; `null` once one could. */
+  unread?: { code: string; message: string; at: string } | null;
   updatedAt: string;
 }
 
@@ -74,6 +76,16 @@ export async function createPullRequestStore(db: Database, now: () => Date = () 
     /** The open pull requests of a repository of which the forge has announced a change, in the same order. */
     stale: (repo: string, limit: number): Promise<PullRequestRecord[]> =>
       pulls.find(openOf(repo, { staleAt: { $gt: '' } }), { sort: { polledAt: 1 }, limit }),
+
+    /** How many open pull requests of a repository the last refresh could not read, and the first of them in the same order. */
+    async unread(repo: string, limit: number): Promise<{ total: number; records: PullRequestRecord[] }> {
+      const filter = openOf(repo, { 'unread.code': { $gt: '' } });
+      const [total, records] = await Promise.all([
+        pulls.count(filter),
+        pulls.find(filter, { sort: { polledAt: 1 }, limit }),
+      ]);
+      return { total, records };
+    },
 
     /** How many open pull requests of a repository had a refresh since this moment. */
     countPolled: (repo: string, since: string): Promise<number> =>

@@ -10,6 +10,8 @@ import {
   issueSyncRequest,
   type IssueSyncStatus,
   issueSyncStatus,
+  maxPullRequestProblems,
+  type PullRequestProblem,
 } from '../../../contracts/integrations/issue-sync';
 import { scopeOf } from '../../../domain/issue-sync/scope';
 import { conflict } from '../../../platform/errors/app-error';
@@ -17,6 +19,7 @@ import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { Page } from '../../../platform/lists/page';
 import type { IssueSyncRecord } from '../../../stores/integrations/issue-sync-store';
+import type { PullRequestRecord } from '../../../stores/integrations/pull-request-store';
 import { disabledError } from '../../../workflows/issue-sync/client';
 import type { WorkflowContext } from '../../context';
 import { assertRevision, statedRevision, withRevision } from '../../revisions';
@@ -35,7 +38,7 @@ export type IssueSyncContext = Pick<
 
 /** Issues of a repository's forge and the tasks that belong to them. */
 export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void {
-  const { issueMappings, issueSyncLauncher, issueSyncs, now, repositories } = context;
+  const { issueMappings, issueSyncLauncher, issueSyncs, now, pullRequests, repositories } = context;
   issueWebhookRoutes(routes, context);
 
   const present = async (ctx: HttpContext, sync: IssueSyncRecord | undefined): Promise<IssueSyncConfig> => {
@@ -164,7 +167,8 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       const sync = await syncNamed(context, query.repo, 'repo');
       if (!sync) {
         const none = { lastSyncAt: null, lastReport: null, failure: null, mappings: 0, errors: 0 };
-        return { enabled: false, repo: null, state: 'disabled', ...none };
+        const unread = { pullRequestErrors: 0, pullRequestProblems: [] };
+        return { enabled: false, repo: null, state: 'disabled', ...none, ...unread };
       }
       const { id: repo, enabled } = sync;
       const { lastReport = null, failure = null } = await issueSyncs.progressOf(repo);
@@ -173,6 +177,7 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
         ? await Promise.all([issueMappings.count(scopeOf(forge)), issueMappings.countFailed(scopeOf(forge))])
         : [0, 0];
       const [mappings = 0, errors = 0] = counts;
+      const unread = await pullRequests.unread(repo, maxPullRequestProblems);
       const state = enabled ? stateOf({ lastReport, failure }, now()) : 'disabled';
       return {
         enabled,
@@ -183,6 +188,8 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
         failure,
         mappings,
         errors,
+        pullRequestErrors: unread.total,
+        pullRequestProblems: unread.records.flatMap(problemOf),
       };
     },
   );
@@ -217,6 +224,10 @@ const unconfigured = {
   pollIntervalMs: defaultPollIntervalMs,
   ...optional,
 } as const;
+
+/** Why a pull request could not be read. */
+const problemOf = ({ _id: taskId, pull, unread }: PullRequestRecord): PullRequestProblem[] =>
+  pull && unread ? [{ taskId, number: pull.number, ...unread }] : [];
 
 const notConfigured = (): Error =>
   conflict(

@@ -154,6 +154,23 @@ describe('a webhook of GitHub', () => {
   });
 });
 
+describe('a pull request that cannot be read', () => {
+  const status = () => stack.call.ok('GET', '/api/github/sync/status?repo=shop');
+
+  it('is in the status of the synchronisation until it can be', async () => {
+    const { taskId, number } = await aPullRequest('shop', 'Gone');
+    github.fail({ on: new RegExp(`^GET .*/pulls/${number}$`), answer: { status: 404 } });
+    await round('shop');
+    expect(await status()).toMatchObject({
+      state: 'synced',
+      pullRequestErrors: 1,
+      pullRequestProblems: [{ taskId, number, code: 'FORGE_NOT_FOUND', at: expect.any(String) }],
+    });
+    await stack.call.ok('POST', `/api/github/pr/${taskId}/refresh`);
+    expect(await status()).toMatchObject({ pullRequestErrors: 0, pullRequestProblems: [] });
+  });
+});
+
 describe('a request of a person', () => {
   it('is done after the refresh of a round, and not refused', async () => {
     const { taskId, number } = await aPullRequest('shop', 'Asked');
