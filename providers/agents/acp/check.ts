@@ -102,7 +102,8 @@ async function converse(
   const chosen = { ...compact({ model: agent.model, mode: agent.mode }), isModelRequested: false };
   const offer = await chooseOptions(connection, { sessionId, response }, chosen);
   const opened = `It opened a session with ${offer.models.length} models and ${offer.modes.length} modes.`;
-  const omitted = leftOut.length === 0 ? [] : ['Optional tool servers were left out:', ...leftOut.map((one) => `${one}.`)];
+  const omitted =
+    leftOut.length === 0 ? [] : ['Optional tool servers were left out:', ...leftOut.map((one) => `${one}.`)];
   findings.ok('session', [opened, ...omitted].join(' '));
   return offer;
 }
