@@ -68,7 +68,10 @@ export function createReviewAcceptanceActivities(deps: ReviewAcceptanceDependenc
      * @returns the operation that is to be carried out now: another one that was requested before, or this one
      */
     async requestAcceptedPullRequest({ taskId, decisionId }: Decision): Promise<{ operationId: string }> {
-      const acceptance = await deps.reviews.unfinished.get(decisionId);
+      const [acceptance, worktree] = await Promise.all([
+        deps.reviews.unfinished.get(decisionId),
+        deps.worktrees.get(taskId),
+      ]);
       const operation = await deps.pullRequests.request(taskId, {
         id: pullRequestOperationIdOf(decisionId),
         kind: 'publish',
@@ -77,6 +80,8 @@ export function createReviewAcceptanceActivities(deps: ReviewAcceptanceDependenc
         begun: false,
         // A result that was accepted is no draft.
         draft: false,
+        // One that any caller that changes tasks has made may have another base.
+        ...compact({ targetBranch: worktree?.base.branch }),
       });
       return { operationId: operation.id };
     },

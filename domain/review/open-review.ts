@@ -51,13 +51,14 @@ export function openReviewOf(task: Task, { location, attemptId }: Subject): Open
 
 /**
  * The review of a task, if its attempt can be accepted now with this delivery: a pull request that waits to be merged is not made
- * again, and another delivery may take its place.
+ * again unless it was merged into another branch, and another delivery may take its place.
  *
  * @throws RefusedError as {@link openReviewOf}, `REVIEW_AWAITING_MERGE`
  */
 export function acceptableReviewOf(task: Task, of: Subject & { delivery: ReviewDelivery }): OpenReview {
   const review = openReviewOf(task, of);
-  if (review.state === 'awaiting-merge' && of.delivery === 'pull-request') {
+  const isMerged = review.problem?.code === 'REVIEW_OTHER_BASE';
+  if (review.state === 'awaiting-merge' && of.delivery === 'pull-request' && !isMerged) {
     const message = `The result was accepted; ${namePullRequest(review)} waits to be merged. Accept with {"delivery": "merge"} or {"delivery": "none"} to complete the task without it.`;
     throw refused('REVIEW_AWAITING_MERGE', message, { taskId: task.id, attemptId: of.attemptId, review });
   }

@@ -242,13 +242,31 @@ describe('the merge of an accepted pull request', () => {
   });
 
   it('counts only into the branch that was accepted', async () => {
-    const { taskId, number } = await anAwaited('retargeted.txt');
+    const result = await anAwaited('retargeted.txt');
+    const { taskId, number } = result;
     Object.assign(merge(number), { base: { ref: 'elsewhere' } });
     await refresh(taskId);
     expect(await taskOf(taskId)).toMatchObject({
       status: 'in-progress',
       review: { state: 'awaiting-merge', problem: { code: 'REVIEW_OTHER_BASE' } },
     });
+    const again = await accept(result);
+    expect(again).toMatchObject({ status: 200, body: { review: { state: 'awaiting-merge' } } });
+    expect(again.body.review).not.toHaveProperty('problem');
+    merge(again.body.review.pullRequest.number);
+    await refresh(taskId);
+    expect(await taskOf(taskId)).toMatchObject({ status: 'done', review: { state: 'accepted' } });
+  });
+
+  it('has the base of the worktree, whatever base was requested before', async () => {
+    const result = await aResult('based.txt');
+    const { number, baseBranch } = await agent.ok('POST', '/api/github/pr', {
+      taskId: result.taskId,
+      targetBranch: 'elsewhere',
+    });
+    expect(baseBranch).toBe('elsewhere');
+    expect((await accept(result)).body.review).toMatchObject({ pullRequest: { number, baseBranch: 'main' } });
+    expect(pullOf(number).base.ref).toBe('main');
   });
 });
 
