@@ -12,7 +12,7 @@ import { type DecisionDependencies, isAcceptedBy, isAwaitedBy, recordDecision, r
 import { reopened } from './reopen';
 
 export interface AwaitedMergeDependencies extends DecisionDependencies, Pick<Stores, 'pullRequests'> {
-  board: Pick<Board, 'get' | 'update'>;
+  board: Pick<Board, 'get' | 'inArchive' | 'update'>;
   log: Log;
 }
 
@@ -22,7 +22,7 @@ const forgeActor = 'system:forge';
 /**
  * Settles the accepted review of a task that waits for its pull request, by what is stored of that: merged, it completes the task
  * as an acceptance does; closed, it opens the review again. Called by whoever stores the state of a pull request, once or more:
- * each change is made once.
+ * each change is made once. A task whose file cannot be read is settled by the reconciliation once it can.
  *
  * @returns whether anything was changed
  */
@@ -30,15 +30,28 @@ export async function settleAwaitedMerge(deps: AwaitedMergeDependencies, taskId:
   let changed = false;
   for (const acceptance of await deps.reviews.unfinished.ofTask(taskId)) {
     if (acceptance.state === 'awaiting-merge') {
-      changed = (await settle(deps, acceptance)) || changed;
+      try {
+        changed = (await settle(deps, acceptance)) || changed;
+      } catch (error) {
+        const { code, message } = refusalOf(error);
+        deps.log.warn({ taskId, code }, `accepted review not settled: ${message}`);
+      }
     }
   }
   return changed;
 }
 
+/** Whether a task is deleted and can be restored, with the review that it has. */
+export const isRestorable = ({ board }: Pick<AwaitedMergeDependencies, 'board'>, taskId: string): boolean =>
+  board.inArchive().some(({ id }) => id === taskId);
+
 async function settle(deps: AwaitedMergeDependencies, acceptance: UnfinishedAcceptance): Promise<boolean> {
   const { taskId, accepted } = acceptance;
-  const { review } = (await deps.board.get(taskId))?.task ?? {};
+  const found = await deps.board.get(taskId);
+  if (!found && isRestorable(deps, taskId)) {
+    return false;
+  }
+  const { review } = found?.task ?? {};
   const { pull } = (await deps.pullRequests.get(taskId)) ?? {};
   if (!review || !isAwaitedBy(review, accepted)) {
     // Settled by an earlier try, or another decision or run came in between.

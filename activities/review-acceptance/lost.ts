@@ -2,7 +2,7 @@ import type { AcceptedReview } from '../../contracts/tasks/review';
 import { refusal } from '../../domain/refusal';
 import type { UnfinishedAcceptance } from '../../stores/tasks/review-store';
 import type { WorkflowStatus } from '../reconcile/activities';
-import { settleAwaitedMerge } from './awaited-merge';
+import { isRestorable, settleAwaitedMerge } from './awaited-merge';
 import { conclude, type ConclusionDependencies, mergeOf } from './conclude';
 import { isAcceptedBy, isAwaitedBy, isDecided, pullRequestOperationIdOf, refusalOf, refusing } from './decision';
 import { reopen } from './reopen';
@@ -54,7 +54,11 @@ async function reconcile(deps: LostAcceptanceDependencies, read: UnfinishedAccep
   if (workflowStatus === 'open' || !(await deps.reviews.unfinished.get(decisionId))) {
     return false;
   }
-  const { review } = (await deps.board.get(taskId))?.task ?? {};
+  const found = await deps.board.get(taskId);
+  if (!found && isRestorable(deps, taskId)) {
+    return false;
+  }
+  const { review } = found?.task ?? {};
   if (isAcceptedBy(review, accepted) || isAwaitedBy(review, accepted)) {
     await conclude(deps, accepted);
   } else if (!isDecided(review, accepted)) {

@@ -1,5 +1,6 @@
 import type { RestoreMetadata } from '../../../contracts/tasks/archive';
 import type { Task } from '../../../contracts/tasks/task';
+import { isOpen } from '../../../domain/review/open-review';
 import { notFound } from '../../../platform/errors/app-error';
 import type { Board, Writer } from '../../../stores/board-files/types';
 import { taskChange } from '../tasks/change';
@@ -21,7 +22,8 @@ const isPurged = ({ restoredFromDelete, purgeAfter }: RestoreMetadata, now: Date
   restoredFromDelete && purgeAfter !== undefined && Date.parse(purgeAfter) <= now.getTime();
 
 /**
- * Brings an archived task, or a deleted one until its `purgeAfter`, back to the board as done.
+ * Brings an archived task, or a deleted one until its `purgeAfter`, back to the board: as done, or with an open review as
+ * in-progress, so that the review can be decided.
  *
  * @throws AppError 404 for a task that is not there or to be purged, 409 for one that is not in the archive
  */
@@ -37,7 +39,8 @@ export async function restoreTask(
       throw notFound('task', id);
     }
     const undeleted = { deletedAt: undefined, deletedBy: undefined, purgeAfter: undefined };
-    return { ...taskChange({ status: 'done' }, current), ...undeleted };
+    const status = isOpen(current.review) ? 'in-progress' : 'done';
+    return { ...taskChange({ status }, current), ...undeleted };
   };
   const restoring = { operation: 'restore', from: 'archive', to: 'active', change, evenDeleted: true } as const;
   const task = await moveTask(board, id, { move: restoring, writer });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { pullRequestId } from '../../../workflows/pull-request/messages';
@@ -61,6 +61,13 @@ describe('an acceptance whose workflow was lost', () => {
     });
     await stack.call.start(taskId, { agent: 'as-told' });
     return { taskId, attemptId: (await stack.call.ended(taskId)).attemptId };
+  }
+
+  /** A result that was accepted with a pull request, which the forge has. */
+  async function anAwaited(file: string) {
+    const result = await aResult(file);
+    const { body } = await accept(result, 'pull-request');
+    return { ...result, pull: github.state.pulls.find(({ number }) => number === body.review.pullRequest.number)! };
   }
 
   /** Accepts with a pull request whose creation the forge holds until `release`. */
@@ -156,10 +163,8 @@ describe('an acceptance whose workflow was lost', () => {
   });
 
   it('completes the task when the merge of its pull request was read and its record was lost', async () => {
-    const result = await aResult('read.txt');
-    const { body } = await accept(result, 'pull-request');
-    const pull = github.state.pulls.find(({ number }) => number === body.review.pullRequest.number)!;
-    Object.assign(pull, { state: 'closed', merged_at: '2026-01-01T00:00:00Z' });
+    const result = await anAwaited('read.txt');
+    Object.assign(result.pull, { state: 'closed', merged_at: '2026-01-01T00:00:00Z' });
     await stack.call.ok('PATCH', `/api/tasks/${result.taskId}`, { status: 'todo' });
     await stack.call.ok('POST', `/api/github/pr/${result.taskId}/refresh`);
     await stack.call.ok('PATCH', `/api/tasks/${result.taskId}`, { status: 'in-progress' });
@@ -167,5 +172,33 @@ describe('an acceptance whose workflow was lost', () => {
       await reconcile();
       expect(await taskOf(result.taskId)).toMatchObject({ status: 'done', review: { state: 'accepted' } });
     });
+  });
+
+  it('completes a task that was deleted or unreadable meanwhile once it is back', async () => {
+    const [deleted, broken] = [await anAwaited('deleted.txt'), await anAwaited('broken.txt')];
+    await stack.call.ok('DELETE', `/api/tasks/${deleted.taskId}`);
+    const active = join(stack.dir, 'data', 'tasks', 'active');
+    const file = join(
+      active,
+      (await readdir(active)).find((name) => name.includes(broken.taskId))!,
+    );
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace('status: in-progress', 'status: somewhere'));
+    for (const { taskId, pull } of [deleted, broken]) {
+      Object.assign(pull, { state: 'closed', merged_at: '2026-01-01T00:00:00Z' });
+      expect(await stack.call.post(`/api/github/pr/${taskId}/refresh`)).toMatchObject({ status: 200 });
+    }
+    await reconcile();
+    expect(await stack.call.ok('POST', `/api/tasks/${deleted.taskId}/restore`)).toMatchObject({
+      status: 'in-progress',
+      review: { state: 'awaiting-merge' },
+    });
+    await writeFile(file, text);
+    for (const { taskId } of [deleted, broken]) {
+      await eventually(async () => {
+        await reconcile();
+        expect(await taskOf(taskId)).toMatchObject({ status: 'done', review: { state: 'accepted' } });
+      });
+    }
   });
 });
