@@ -5,8 +5,9 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { eventually } from '../../../../platform/testing/eventually';
 import { startService } from '../../../support/stack/service';
 import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
@@ -19,7 +20,8 @@ const root = join(__dirname, '..', '..', '..', '..');
 
 async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
-  const settings = { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_CONCURRENCY: '1', ...callerSettings, ...models.settings };
+  const limits = { WORKFLOW_RUNS_CONCURRENCY: '1', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '100' };
+  const settings = { WORKFLOW_RUNS_PORT: '0', ...limits, ...callerSettings, ...models.settings };
   const service = await startService(settings, { services: ['workflow-runs'] });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const { workflow } = new Client({ connection });
@@ -34,22 +36,31 @@ async function main(): Promise<void> {
     readEvents(await call(`/sessions/${id}/events`), ({ event }) => event === name);
 
   /** Writes the histories of the workflows of a session, the oldest first. */
-  async function keep(id: string, ...names: string[]): Promise<void> {
-    const found = [];
-    for await (const each of workflow.list({ query: `WorkflowId STARTS_WITH "session/${id}/"` })) {
-      found.push(each);
-    }
+  const keep = (id: string, ...names: string[]) => keepEach(`WorkflowId STARTS_WITH "session/${id}/"`, names);
+
+  /** Writes the histories of executions, the oldest first, once they have ended. */
+  async function keepEach(query: string, names: string[]): Promise<void> {
+    const found: WorkflowExecutionInfo[] = [];
+    await eventually(async () => {
+      found.length = 0;
+      for await (const each of workflow.list({ query })) {
+        found.push(each);
+      }
+      if (found.some(({ status }) => status.name === 'RUNNING')) {
+        throw new Error('Not all of them have ended.');
+      }
+    });
     found.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
     if (found.length !== names.length) {
       throw new Error(`${found.length} workflows instead of ${names.length}`);
     }
-    for (const [index, { workflowId }] of found.entries()) {
-      await keepOne(workflowId, names[index] ?? workflowId);
+    for (const [index, { workflowId, runId }] of found.entries()) {
+      await keepNow(workflowId, names[index] ?? workflowId, runId);
     }
   }
 
-  async function keepNow(workflowId: string, name: string): Promise<void> {
-    const history = await workflow.getHandle(workflowId).fetchHistory();
+  async function keepNow(workflowId: string, name: string, executionId?: string): Promise<void> {
+    const history = await workflow.getHandle(workflowId, executionId).fetchHistory();
     // Stacks of failures name files; their location on this machine must not be recorded.
     const text = historyToJSON(history).replaceAll(`${root}/`, '');
     await writeFile(join(histories, `${name}.json`), text);
@@ -83,7 +94,7 @@ async function main(): Promise<void> {
     gate.open();
     await keep(superseded.id, 'session-superseded', 'session-superseding');
 
-    await recordRuns({ call, keepOne, keepNow });
+    await recordRuns({ call, keepOne, keepNow, keepEach, provider: models.provider });
   } finally {
     await connection.close();
     await service.close();
