@@ -40,11 +40,20 @@ const avoidedNames = [
   'sayEveryMs',
   'appendAndTell',
   'asHeard',
+  'hear',
   'heard',
   'hears',
   'isTold',
   'lastHeardFirst',
   'sleeper',
+  'nobody',
+  'said',
+  'says',
+  'tell',
+  'telling',
+  'tells',
+  'told',
+  'untold',
 ];
 
 export default tseslint.config(

@@ -33,7 +33,7 @@ interface Received {
 }
 
 /** Follows a task to the end of its run and returns the progress it received. */
-async function hear(apiUrl: string, taskId: string): Promise<Received> {
+async function receiveEvents(apiUrl: string, taskId: string): Promise<Received> {
   const socket = new WebSocket(`${apiUrl.replace('http', 'ws')}/ws`);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   const received: Received = { latencies: [], lastAt: 0 };
@@ -53,7 +53,7 @@ async function hear(apiUrl: string, taskId: string): Promise<Received> {
       }
       sequence += 1;
       if (message.sequence !== sequence) {
-        reject(new Error(`heard ${message.sequence} instead of ${sequence}`));
+        reject(new Error(`received ${message.sequence} instead of ${sequence}`));
       }
       if (message.data.payload?.at === undefined) {
         return;
@@ -75,7 +75,7 @@ interface WatchedRun extends Run {
 async function start(service: RunningService, agent: string): Promise<WatchedRun> {
   const board = boardOf(service);
   const taskId = await createTask(board, { title: agent, git: { repo: 'sample' } });
-  return { ...(await startRun(board, taskId, { agent })), received: hear(service.apiUrl, taskId) };
+  return { ...(await startRun(board, taskId, { agent })), received: receiveEvents(service.apiUrl, taskId) };
 }
 
 /** When the worker took the first and the last line of a run that has ended, in milliseconds. */

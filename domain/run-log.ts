@@ -19,7 +19,7 @@ export interface LoggedAttempt {
 const shownCharacters = 2_000;
 
 /** Payload fields that describe an event, by precedence. */
-const telling = ['message', 'text', 'summary', 'path', 'name', 'action', 'status'] as const;
+const describingFields = ['message', 'text', 'summary', 'path', 'name', 'action', 'status'] as const;
 
 /** The head of an attempt's markdown log: what was launched, by digest. */
 export function runLogHeader(attempt: LoggedAttempt): string {
@@ -48,7 +48,7 @@ export function runLogHeader(attempt: LoggedAttempt): string {
  */
 export function runLogChunk({ sequence, receivedAt, kind, payload }: RunEvent): string {
   const head = `- \`${sequence}\` ${receivedAt} **${kind}**`;
-  const field = telling.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
+  const field = describingFields.find((name) => typeof payload[name] === 'string' && payload[name] !== '');
   const text = printable(field === undefined ? rest(payload) : String(payload[field]));
   if (text === '') {
     return `${head}\n`;

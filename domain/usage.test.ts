@@ -6,8 +6,10 @@ const none = { inputTokens: 0, outputTokens: 0, cacheTokens: 0, cost: 0 };
 
 describe('token usage', () => {
   test('messages of the chat stores of a model is added up', async () => {
-    const said = { model: 'm', inputTokens: 10, outputTokens: 5, cost: 0.1 };
-    expect(await usage([said, { ...said, cacheTokens: 3, cost: 0.2 }, { inputTokens: 1, outputTokens: 1 }])).toEqual({
+    const reported = { model: 'm', inputTokens: 10, outputTokens: 5, cost: 0.1 };
+    expect(
+      await usage([reported, { ...reported, cacheTokens: 3, cost: 0.2 }, { inputTokens: 1, outputTokens: 1 }]),
+    ).toEqual({
       m: { inputTokens: 20, outputTokens: 10, cacheTokens: 3, cost: 0.3 },
       default: { ...none, inputTokens: 1, outputTokens: 1 },
     });

@@ -45,9 +45,9 @@ export function createApprovalActivities(deps: ApprovalActivityDependencies) {
     /** Publishes a request once; repeated, it publishes nothing more. Returns the present status of its record. */
     async announceApproval({ approvalId }: { approvalId: string }): Promise<{ status: ApprovalStatus }> {
       const approval = await mustGet(approvalId);
-      await tell(deps, approval, requested(approval));
+      await publish(deps, approval, requested(approval));
       if (approval.status !== 'pending') {
-        await tell(deps, approval, resolved(approval));
+        await publish(deps, approval, resolved(approval));
       }
       return { status: approval.status };
     },
@@ -66,7 +66,7 @@ export function createApprovalActivities(deps: ApprovalActivityDependencies) {
       }
       const approval = changed ?? (await mustGet(approvalId));
       if (approval.status !== 'pending') {
-        await tell(deps, approval, resolved(approval));
+        await publish(deps, approval, resolved(approval));
       }
       // An earlier try of this activity may have recorded it and died before it could return.
       return { recorded: changed !== undefined || isOf(approval, decision), status: approval.status };
@@ -136,7 +136,7 @@ export async function closeApproval(
   if (!approval) {
     throw ApplicationFailure.nonRetryable(`No approval ${approvalId}.`, 'APPROVAL_MISSING');
   }
-  await tell(deps, approval, resolved(approval));
+  await publish(deps, approval, resolved(approval));
   return approval;
 }
 
@@ -144,7 +144,7 @@ const isOf = ({ status, resolution, revision }: RunApproval, decision: DecideInp
   status === decision.decision && resolution?.actor === decision.actor && revision === decision.expectedRevision + 1;
 
 /** Appends it to the run's own log, once, and notifies watchers that the record has changed. */
-async function tell(deps: ApprovalDependencies, approval: RunApproval, event: RunEventInput): Promise<void> {
+async function publish(deps: ApprovalDependencies, approval: RunApproval, event: RunEventInput): Promise<void> {
   const attempt = await deps.attempts.get(approval.attemptId);
   // A request that is cancelled with its run may be closed after the run's end was published.
   if (attempt) {

@@ -12,13 +12,13 @@ const earlyMs = 5_000;
 export interface PhaseDependencies {
   phases: PhaseStore;
   /** Signals the run, if it is active, its present phase. */
-  tell: (attemptId: string, notice: PhaseNotice) => Promise<void>;
+  signalPhase: (attemptId: string, notice: PhaseNotice) => Promise<void>;
   proofs: ProofVerifier;
   audit: Pick<AuditStore, 'record'>;
   now: () => Date;
 }
 
-export function createPhaseActivities({ phases, proofs, audit, now, tell }: PhaseDependencies) {
+export function createPhaseActivities({ phases, proofs, audit, now, signalPhase }: PhaseDependencies) {
   return {
     /** Makes the change of an emergency on exactly the state it was decided on. Repeated, it detects its own change. */
     async beginExpansion({
@@ -63,7 +63,7 @@ export function createPhaseActivities({ phases, proofs, audit, now, tell }: Phas
         return;
       }
       await audit.record({ ...ending, actor: entry.actor, once });
-      await tell(attemptId, phaseNotice(entry));
+      await signalPhase(attemptId, phaseNotice(entry));
     },
   };
 }

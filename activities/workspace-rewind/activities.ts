@@ -333,8 +333,9 @@ export function createRewindMessageActivities(deps: RewindMessageDependencies) {
         actor: rewind.createdBy,
         sentBy: rewind.createdBy,
       });
+      // eslint-disable-next-line id-denylist -- a public field
       const thread = { told: delivered, ...compact({ reason }) };
-      await deps.rewinds.tell(rewindId, thread, deps.now().toISOString());
+      await deps.rewinds.recordDelivery(rewindId, thread, deps.now().toISOString());
     },
   };
 }

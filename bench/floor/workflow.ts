@@ -13,7 +13,7 @@ const { step } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minu
 const local = proxyLocalActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
 
 export const launched = defineUpdate<string>('launched');
-export const reported = defineUpdate<string>('told');
+export const reported = defineUpdate<string>('reported');
 export const over = defineSignal('over');
 
 /** As many activities as a run has, at the same steps, with nothing in them: what Temporal itself costs. */

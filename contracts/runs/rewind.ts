@@ -66,6 +66,7 @@ export const workspaceRewind = z
     /** Paths that were changed meanwhile. */
     leftBehind: z.array(z.string()),
     /** Whether the agent was notified that its conversation continues from the earlier turn. */
+    // eslint-disable-next-line id-denylist -- a public field, also of stored rewinds
     thread: z.object({ told: z.boolean(), reason: z.string().optional() }).nullable(),
     error: z.string().optional(),
     createdBy: z.string(),

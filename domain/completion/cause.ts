@@ -28,12 +28,12 @@ export function causeOf({ status, summary, error, downgrades, blockers }: Ended)
     case 'blocked':
       return inOneLine(blockers?.[0]?.summary ?? error ?? summary);
     case 'failed':
-      return inOneLine(telling(error) ?? blockers?.[0]?.summary ?? summary);
+      return inOneLine(reasonLine(error) ?? blockers?.[0]?.summary ?? summary);
   }
 }
 
 /** The line of an error that names its reason; the last one that is not of a stack when none does. */
-function telling(error = ''): string | undefined {
+function reasonLine(error = ''): string | undefined {
   const [how = '', output] = error.split(/ Its last words: /, 2);
   if (output === undefined) {
     return how === '' ? undefined : how;

@@ -9,8 +9,8 @@ const before: Around = {
   ],
   worktrees: [{ path: '/srv/t1', headSha: 'a', branch: 'board/t1' }],
 };
-const nobody = { branches: new Set<string>(), paths: new Set<string>() };
-const seen = (after: Partial<Around>, others = nobody) =>
+const noOthers = { branches: new Set<string>(), paths: new Set<string>() };
+const seen = (after: Partial<Around>, others = noOthers) =>
   changedOutside(before, { ...before, ...after }, others).map(({ what, target }) => `${what} ${target}`);
 const moved = (name: string) => before.refs?.map((ref) => (ref.name === name ? { ...ref, sha: 'b' } : ref)) ?? [];
 
@@ -39,18 +39,18 @@ describe('outside changes', () => {
       { name: 'config:filter.x.clean', digest: '2' },
       { name: 'hooks/pre-push', digest: '3' },
     ];
-    expect(changedOutside(then, { ...then, settings: after }, nobody)).toEqual([
+    expect(changedOutside(then, { ...then, settings: after }, noOthers)).toEqual([
       { what: 'repository-setting', target: 'config:remote.origin.url', before: '1', after: null },
       { what: 'repository-setting', target: 'config:filter.x.clean', before: null, after: '2' },
       { what: 'hook', target: 'hooks/pre-push', before: null, after: '3' },
     ]);
-    expect(changedOutside(before, then, nobody)).toEqual([]);
+    expect(changedOutside(before, then, noOthers)).toEqual([]);
   });
 
   test('references that were moved, made and removed are reported; those of other tasks are not', () => {
     expect(seen({ refs: moved('refs/tags/v1') })).toEqual(['ref refs/tags/v1']);
     expect(seen({ refs: [] }).length).toBe(3);
-    const others = { ...nobody, branches: new Set(['board/t1']) };
+    const others = { ...noOthers, branches: new Set(['board/t1']) };
     expect(seen({ refs: moved('refs/heads/board/t1') })).toEqual(['ref refs/heads/board/t1']);
     expect(seen({ refs: moved('refs/heads/board/t1') }, others)).toEqual([]);
     // A tag of the same name has no owner.
@@ -59,7 +59,7 @@ describe('outside changes', () => {
   });
 
   test('what a merge does to the branch it goes into, and to the checkout of it, is no news', () => {
-    const others = { ...nobody, branches: new Set(['main']) };
+    const others = { ...noOthers, branches: new Set(['main']) };
     const primary = { path: '/srv/shop', headSha: 'b', branch: 'main', files: 'behind' };
     expect(seen({ primary, refs: moved('refs/heads/main') }, others)).toEqual([]);
   });
@@ -70,6 +70,6 @@ describe('outside changes', () => {
       { path: '/tmp/hidden', headSha: 'a', branch: null },
     ];
     expect(seen({ worktrees })).toEqual(['worktree /srv/t1', 'worktree /tmp/hidden']);
-    expect(seen({ worktrees }, { ...nobody, paths: new Set(['/srv/t1']) })).toEqual(['worktree /tmp/hidden']);
+    expect(seen({ worktrees }, { ...noOthers, paths: new Set(['/srv/t1']) })).toEqual(['worktree /tmp/hidden']);
   });
 });

@@ -25,12 +25,12 @@ export function phaseSpansOf(
     return undefined;
   }
   const atEnd = new Map(changedFiles.map((file) => [file.path, file]));
-  const untold = new Set(atEnd.keys());
+  const unlisted = new Set(atEnd.keys());
   let before = { at: '', head: baselineSha };
   const spans = looks.map((look): Span => {
     const changed = look.changes.flatMap(({ path }) => atEnd.get(path) ?? []);
     for (const { path } of changed) {
-      untold.delete(path);
+      unlisted.delete(path);
     }
     const span = {
       fromSequence: history.filter(({ at }) => at <= before.at).length,
@@ -48,7 +48,7 @@ export function phaseSpansOf(
     fromSequence: isListed ? history.filter(({ at }) => at <= before.at).length : 0,
     toSequence: history.length,
     commits: headSha === before.head ? [] : commits.slice(0, 1),
-    changedFiles: changedFiles.filter(({ path }) => untold.has(path)),
+    changedFiles: changedFiles.filter(({ path }) => unlisted.has(path)),
     truncated: false,
   };
   return [...spans, rest].filter((span) => span.commits.length + span.changedFiles.length > 0);

@@ -22,8 +22,8 @@ export function transportSections({
       sections.push({ ...section, text: cutSection(section.text) });
     }
   };
-  if (trust?.told) {
-    add(trust.told);
+  if (trust?.notice) {
+    add(trust.notice);
   }
   if (profile) {
     const { id, instructions } = profile;

@@ -93,17 +93,17 @@ export function planSync(pair: Pair): SyncPlan {
 function planLabels(plan: SyncPlan, { issue: { labels }, task, base, mode, filter = [] }: Pair): void {
   const theirs = fieldsOfLabels(labels);
   for (const field of labelFields) {
-    const said = theirs[field];
-    if (said === task[field]) {
+    const labelValue = theirs[field];
+    if (labelValue === task[field]) {
       continue;
     }
-    const issueChanged = base?.fields ? base.fields.issue[field] !== said : base?.labels !== labelsDigest(labels);
+    const issueChanged = base?.fields ? base.fields.issue[field] !== labelValue : base?.labels !== labelsDigest(labels);
     const taskChanged = base === undefined || (base.fields !== undefined && base.fields.task[field] !== task[field]);
-    const toTask = isInbound(mode) && issueChanged && said !== undefined;
-    const toIssue = !toTask && isOutbound(mode) && taskChanged && needsLabel(field, task, said);
+    const toTask = isInbound(mode) && issueChanged && labelValue !== undefined;
+    const toIssue = !toTask && isOutbound(mode) && taskChanged && needsLabel(field, task, labelValue);
     const change = toIssue ? labelChange(field, task[field], { labels, filter }) : undefined;
     if (toTask) {
-      Object.assign(plan.task, { [field]: said });
+      Object.assign(plan.task, { [field]: labelValue });
     }
     if (change) {
       const { fields = [], add = [], remove = [] } = plan.labels ?? {};
@@ -113,7 +113,7 @@ function planLabels(plan: SyncPlan, { issue: { labels }, task, base, mode, filte
         remove: [...remove, ...change.remove],
       };
     }
-    if (base?.fields !== undefined && issueChanged && said !== undefined && taskChanged && (toTask || change)) {
+    if (base?.fields !== undefined && issueChanged && labelValue !== undefined && taskChanged && (toTask || change)) {
       plan.conflicts.push(field);
     }
   }
@@ -164,12 +164,13 @@ function nextLabelFields(
   { issue, task }: Pick<Pair, 'issue' | 'task'>,
   { plan, base }: { plan: SyncPlan; base?: SyncBase | undefined },
 ): NonNullable<SyncBase['fields']> {
-  const said = fieldsOfLabels(issue.labels);
+  const labelled = fieldsOfLabels(issue.labels);
   const next: NonNullable<SyncBase['fields']> = { issue: {}, task: {} };
   for (const field of labelFields) {
-    const isCarried = said[field] === task[field] || field in plan.task || plan.labels?.fields.includes(field) === true;
+    const isCarried =
+      labelled[field] === task[field] || field in plan.task || plan.labels?.fields.includes(field) === true;
     const before = isCarried ? undefined : base?.fields;
-    Object.assign(next.issue, compact({ [field]: before ? before.issue[field] : said[field] }));
+    Object.assign(next.issue, compact({ [field]: before ? before.issue[field] : labelled[field] }));
     Object.assign(next.task, compact({ [field]: before ? before.task[field] : task[field] }));
   }
   return next;

@@ -56,8 +56,8 @@ export function labelChange(
 }
 
 /** Whether a field of a task needs a label: a default does not, unless there is one. */
-export const needsLabel = (field: LabelField, task: Task, said: string | undefined): boolean =>
-  said !== undefined || task[field] !== usual[field];
+export const needsLabel = (field: LabelField, task: Task, labelValue: string | undefined): boolean =>
+  labelValue !== undefined || task[field] !== usual[field];
 
 /** The labels of a new issue that say the fields of its task. */
 export const labelsOfTask = (task: Task, filter: readonly string[]): string[] =>

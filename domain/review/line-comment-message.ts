@@ -16,9 +16,9 @@ const indented = (text: string, prefix: string): string => text.trimEnd().replac
 /**
  * The comments of a review as an agent reads them: by file and line, each with its place and what stands there.
  *
- * @param said what the reviewer says before them
+ * @param introduction what the reviewer says before them
  */
-export function lineCommentMessage(comments: readonly LineComment[], said?: string): string {
+export function lineCommentMessage(comments: readonly LineComment[], introduction?: string): string {
   const sorted = [...comments].sort(
     (a, b) =>
       (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
@@ -34,5 +34,5 @@ export function lineCommentMessage(comments: readonly LineComment[], said?: stri
     ].join('\n'),
   );
   const list = entries.length === 0 ? [] : [heading, ...entries];
-  return [...(said === undefined ? [] : [said]), ...list].join('\n\n');
+  return [...(introduction === undefined ? [] : [introduction]), ...list].join('\n\n');
 }

@@ -5,33 +5,37 @@ import { recordsOf } from './records';
 import { defaultWatchdogSettings as settings } from './settings';
 import { ProgressWatch, type Sighting } from './watch';
 
-type Said = Omit<WatchedEvent, 'sequence' | 'receivedAt'> & { afterMs?: number };
+type EventInput = Omit<WatchedEvent, 'sequence' | 'receivedAt'> & { afterMs?: number };
 
 /** Events in order, a second apart by default. */
-function sequenced(said: readonly Said[]): WatchedEvent[] {
+function sequenced(inputs: readonly EventInput[]): WatchedEvent[] {
   let at = Date.UTC(2026, 0, 1);
-  return said.map(({ afterMs = 1_000, ...event }, index) => {
+  return inputs.map(({ afterMs = 1_000, ...event }, index) => {
     at += afterMs;
     return { ...event, sequence: index + 1, receivedAt: new Date(at).toISOString() };
   });
 }
 
-function watchAll(said: readonly Said[]): Sighting[] {
+function watchAll(inputs: readonly EventInput[]): Sighting[] {
   const watch = new ProgressWatch(settings);
-  return sequenced(said).flatMap((event) => watch.see(event));
+  return sequenced(inputs).flatMap((event) => watch.see(event));
 }
 
-const event = (kind: RunEventKind, payload: Record<string, unknown> = {}, rest: Partial<Said> = {}): Said => ({
+const event = (
+  kind: RunEventKind,
+  payload: Record<string, unknown> = {},
+  rest: Partial<EventInput> = {},
+): EventInput => ({
   kind,
   payload,
   ...rest,
 });
-const tool = (name: string, rest: Record<string, unknown> = {}, more: Partial<Said> = {}) =>
+const tool = (name: string, rest: Record<string, unknown> = {}, more: Partial<EventInput> = {}) =>
   event('tool.completed', { name, status: 'completed', ...rest }, more);
-const times = (count: number, said: (index: number) => Said | Said[]): Said[] =>
-  Array.from({ length: count }, (_, index) => said(index)).flat();
-const reported = (said: readonly Said[]) =>
-  watchAll(said).map(({ detector, confidence }) => `${detector} ${confidence}`);
+const times = (count: number, inputs: (index: number) => EventInput | EventInput[]): EventInput[] =>
+  Array.from({ length: count }, (_, index) => inputs(index)).flat();
+const reported = (inputs: readonly EventInput[]) =>
+  watchAll(inputs).map(({ detector, confidence }) => `${detector} ${confidence}`);
 
 describe('detectors', () => {
   test('the same action three times is seen, more surely the longer it continues, and reported once each', () => {
@@ -97,7 +101,7 @@ describe('detectors', () => {
 });
 
 describe('progress', () => {
-  const signals: Said[] = [
+  const signals: EventInput[] = [
     event('file.changed', { path: 'a', status: 'modified' }),
     event('workspace.checkpoint.created', { changedPaths: 2 }),
     event('artifact.created', { path: 'a' }),
@@ -111,7 +115,7 @@ describe('progress', () => {
     expect(reported([...times(2, () => tool('ls')), signal, ...times(2, () => tool('ls'))])).toEqual([]);
   });
 
-  const none: Said[] = [
+  const none: EventInput[] = [
     event('progress', { message: 'I am doing fine' }),
     event('message.operator', { message: 'x', delivered: false }),
     event('conversation.steered', { message: 'look', delivered: true, sentBy: 'system:watchdog' }),
@@ -161,7 +165,7 @@ describe('actions', () => {
   });
 });
 
-const anEvent: fc.Arbitrary<Said> = fc.record({
+const anEvent: fc.Arbitrary<EventInput> = fc.record({
   kind: fc.constantFrom<RunEventKind>(
     'tool.completed',
     'tool.started',
@@ -194,9 +198,9 @@ describe('whatever a run reports', () => {
 
   test('the same events give the same records, each under an id of its own', () => {
     fc.assert(
-      fc.property(runs, (said) => {
+      fc.property(runs, (inputs) => {
         const records = () =>
-          watchAll(said).map((seen) => recordsOf({ taskId: 'task_1', attemptId: 'attempt_12345678' }, seen));
+          watchAll(inputs).map((seen) => recordsOf({ taskId: 'task_1', attemptId: 'attempt_12345678' }, seen));
         const [first, second] = [records(), records()];
         expect(second).toEqual(first);
         expect(new Set(first.map(({ finding }) => finding.id)).size).toBe(first.length);
@@ -207,8 +211,8 @@ describe('whatever a run reports', () => {
 
   test('the limits of automated actions hold', () => {
     fc.assert(
-      fc.property(runs, (said) => {
-        const taken = watchAll(said).filter(({ suppressed }) => suppressed === undefined);
+      fc.property(runs, (inputs) => {
+        const taken = watchAll(inputs).filter(({ suppressed }) => suppressed === undefined);
         expect(taken.length).toBeLessThanOrEqual(settings.automatedActions.perRun);
       }),
       { numRuns: 60 },
@@ -217,8 +221,8 @@ describe('whatever a run reports', () => {
 
   test('a run that shows progress with every other event is left alone', () => {
     fc.assert(
-      fc.property(runs, (said) => {
-        const cheap = said.filter(({ kind }) => kind !== 'usage.updated');
+      fc.property(runs, (inputs) => {
+        const cheap = inputs.filter(({ kind }) => kind !== 'usage.updated');
         expect(watchAll(cheap.flatMap((one) => [one, event('artifact.created', { path: 'a' })]))).toEqual([]);
       }),
       { numRuns: 60 },
@@ -227,8 +231,8 @@ describe('whatever a run reports', () => {
 
   test('evidence lies in the window, and no finding is reported twice with the same confidence', () => {
     fc.assert(
-      fc.property(runs, (said) => {
-        for (const seen of watchAll(said)) {
+      fc.property(runs, (inputs) => {
+        for (const seen of watchAll(inputs)) {
           expect(seen.observed).toBeGreaterThanOrEqual(seen.unit === 'events' ? settings.noProgress.events : 0);
           expect(seen.fromSequence).toBeGreaterThan(seen.sinceSequence);
           expect(seen.fromSequence).toBeLessThanOrEqual(seen.sequence);

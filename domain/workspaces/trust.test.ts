@@ -82,7 +82,7 @@ test.each(['warn', 'block'] as const)('an agent that can leave them alone is lau
     const trust = launch(mode, decision, ['--bare']);
     expect(trust).toMatchObject({
       section: { state: 'untrusted', restricted: true },
-      told: { id: 'workspace-trust', text: expect.stringContaining('- AGENTS.md') },
+      notice: { id: 'workspace-trust', text: expect.stringContaining('- AGENTS.md') },
       warnings: [{ code: 'workspace-untrusted' }],
     });
   }

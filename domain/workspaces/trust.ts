@@ -22,7 +22,7 @@ export interface TrustInput {
 export interface LaunchTrust {
   section: RunLaunchManifest['workspaceTrust'];
   /** Set when the agent has to ignore files: the message to it. */
-  told?: TransportSection;
+  notice?: TransportSection;
   warnings: LaunchFinding[];
 }
 
@@ -85,7 +85,7 @@ export function trustAtLaunch({ mode, inventory, decision, agent }: TrustInput):
   }
   return {
     section: { state: 'untrusted', ...evidence, restricted },
-    told: trustSection(inventory),
+    notice: trustSection(inventory),
     warnings: [{ code: 'workspace-untrusted', message: warningOf(agent.type, inventory, restricted) }],
   };
 }

@@ -73,7 +73,7 @@ async function show(service: RunningService, directory: string): Promise<void> {
 
   const killer = killWorkerOnce(service, started.attemptId);
   const watch = watchTask(service.apiUrl, task.id, (event) => {
-    tell(event);
+    printEvent(event);
     killer(event);
   });
   const status = await watch.finished;
@@ -100,7 +100,7 @@ function killWorkerOnce(service: RunningService, attemptId: string): (event: Run
 }
 
 /** One line for an event, in a newcomer's words. */
-function tell({ kind, payload, attemptId, sequence }: RunEvent): void {
+function printEvent({ kind, payload, attemptId, sequence }: RunEvent): void {
   const where = terminal.paint('dim', `${attemptId} #${sequence}`);
   const text = (field: string) => (typeof payload[field] === 'string' ? payload[field] : '');
   switch (kind) {

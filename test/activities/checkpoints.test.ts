@@ -64,7 +64,7 @@ describe('worktree checkpoints', () => {
       record,
       files.path,
     );
-    const hear = async (...events: RunEventInput[]) => {
+    const receive = async (...events: RunEventInput[]) => {
       await run.received(events);
       run.appended([1]);
     };
@@ -82,36 +82,36 @@ describe('worktree checkpoints', () => {
       await run.ended();
       await database.close();
     };
-    return { hear, kept, run, close };
+    return { receive, kept, run, close };
   }
 
   test('a change is the agent’s also when it was observed before the agent reported it', async () => {
-    const { hear, kept, close } = await aRun(60_000, 'early.txt', 'late.txt');
-    await hear(wrote('early.txt'));
-    await hear(wrote('late.txt'));
+    const { receive, kept, close } = await aRun(60_000, 'early.txt', 'late.txt');
+    await receive(wrote('early.txt'));
+    await receive(wrote('late.txt'));
     expect(await kept()).toEqual({ turn: 't1', changes: { 'early.txt': 'agent', 'late.txt': 'agent' } });
     await close();
   });
 
   test('what the agent did once more before its first word was used stays its own', async () => {
-    const { hear, kept, close } = await aRun(60_000, 'a.txt', 'late.txt');
-    await hear(wrote('a.txt'));
+    const { receive, kept, close } = await aRun(60_000, 'a.txt', 'late.txt');
+    await receive(wrote('a.txt'));
     await writeFile(join(files.path, 'a.txt'), 'something else\n');
-    await hear(wrote('a.txt'), wrote('late.txt'));
+    await receive(wrote('a.txt'), wrote('late.txt'));
     expect(await kept()).toMatchObject({ changes: { 'a.txt': 'agent', 'late.txt': 'agent' } });
     await close();
   });
 
   test('no word is waited for beyond its time', async () => {
     const timed = await aRun(1, 'by-hand.txt');
-    await timed.hear(wrote('other.txt'));
+    await timed.receive(wrote('other.txt'));
     expect(await timed.kept()).toEqual({ turn: 't1', changes: { 'by-hand.txt': 'unknown' } });
     await timed.close();
   });
 
   test('no word is waited for once the run ends', async () => {
-    const { hear, run, kept, close } = await aRun(60_000, 'by-hand.txt');
-    await hear(wrote('other.txt'));
+    const { receive, run, kept, close } = await aRun(60_000, 'by-hand.txt');
+    await receive(wrote('other.txt'));
     await run.ended();
     expect(await kept()).toEqual({ turn: 't1', changes: { 'by-hand.txt': 'unknown' } });
     await close();

@@ -55,12 +55,12 @@ describe('progress watchdog', () => {
     );
     /** The agent reports that it is busy, so many seconds after the run began. */
     const busy = async (...seconds: number[]) => {
-      const said = seconds.map((second): RunEventInput => ({
+      const inputs = seconds.map((second): RunEventInput => ({
         kind: 'progress',
         payload: { message: `still busy at ${second} s` },
         receivedAt: new Date(began + second * 1_000).toISOString(),
       }));
-      await watch.appended(said, await events.append(sourceOf(record), said));
+      await watch.appended(inputs, await events.append(sourceOf(record), inputs));
     };
     const found = async () => {
       const { findings, actions } = (await watchdog.inspect(record._id, { limit: 500 })).body;

@@ -26,12 +26,12 @@ export const persist = (
     async () => {
       const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
       const signal = AbortSignal.timeout(30_000);
-      const { status, body: said } = await within(signal, call.send(method, path, body, headers));
-      const pending = status >= 500 || status === 429 || said?.code === 'IDEMPOTENCY_KEY_IN_USE';
-      if (pending || said?.code === 'RUN_PENDING') {
-        throw new Error(`${method} ${path}: ${status} ${said?.code}`);
+      const { status, body: responseBody } = await within(signal, call.send(method, path, body, headers));
+      const pending = status >= 500 || status === 429 || responseBody?.code === 'IDEMPOTENCY_KEY_IN_USE';
+      if (pending || responseBody?.code === 'RUN_PENDING') {
+        throw new Error(`${method} ${path}: ${status} ${responseBody?.code}`);
       }
-      return { status, body: said };
+      return { status, body: responseBody };
     },
     { everyMs, withinMs },
   );

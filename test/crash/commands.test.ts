@@ -11,7 +11,7 @@ import { type Service, startService } from '../support/stack/service';
 import type { Launched } from './runs';
 
 /** A command as a caller sends it, and the response once there is a definite one. */
-interface Said {
+interface SentCommand {
   taskId: string;
   attemptId: string;
   verb: 'message' | 'conversation/steer' | 'conversation/interrupt';
@@ -45,20 +45,20 @@ afterAll(async () => {
 });
 
 /** What the agent of an attempt has read, in its own words. */
-const heardBy = (attemptId: string): string[] =>
+const receivedBy = (attemptId: string): string[] =>
   readFileSync(witness, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith(`${attemptId} `))
     .map((line) => line.slice(attemptId.length + 1));
 
 /** Sends it under its key until there is a definite response, as a caller does that may not lose it. */
-async function say(said: Said): Promise<void> {
-  said.answer = await persistently(async () => {
-    const { taskId, attemptId, verb, message } = said;
+async function sendCommand(sent: SentCommand): Promise<void> {
+  sent.answer = await persistently(async () => {
+    const { taskId, attemptId, verb, message } = sent;
     const body = { attemptId, ...(message === undefined ? {} : { message }) };
-    const answer = await service.call.post(`/api/agents/${taskId}/${verb}`, body, { 'x-idempotency-key': said.key });
+    const answer = await service.call.post(`/api/agents/${taskId}/${verb}`, body, { 'x-idempotency-key': sent.key });
     if (answer.status >= 500) {
-      throw new Error(`${said.key}: ${answer.status}`);
+      throw new Error(`${sent.key}: ${answer.status}`);
     }
     return answer;
   });
@@ -69,12 +69,12 @@ async function launch(index: number, part: string): Promise<Launched> {
   const { attemptId } = await persistently(() =>
     service.call.start(task.id, {}, { 'x-idempotency-key': `commanded-${part}-${index}` }),
   );
-  await eventually(() => expect(heardBy(attemptId)).toContain('start'));
+  await eventually(() => expect(receivedBy(attemptId)).toContain('start'));
   return { taskId: task.id, attemptId };
 }
 
 /** Enough for an agent that does not read to leave some of it in flight, and some of it waiting for its turn. */
-const conversationWith = ({ taskId, attemptId }: Launched): Said[] => {
+const conversationWith = ({ taskId, attemptId }: Launched): SentCommand[] => {
   const whom = { taskId, attemptId };
   return [
     ...Array.from({ length: steers }, (_, index) => ({
@@ -89,22 +89,22 @@ const conversationWith = ({ taskId, attemptId }: Launched): Said[] => {
 };
 
 /** Waits until each agent was handed something, and something is on its way to each that goes no further. */
-async function stuck(saids: Said[][]): Promise<void> {
-  const answered = () => saids.map((each) => each.filter(({ answer }) => answer !== undefined).length);
+async function stuck(sentOf: SentCommand[][]): Promise<void> {
+  const answered = () => sentOf.map((each) => each.filter(({ answer }) => answer !== undefined).length);
   let before: number[] = [];
   await eventually(
     () => {
       const now = answered();
       const still = JSON.stringify(now) === JSON.stringify(before);
       before = now;
-      expect(still && now.every((count, index) => count > 0 && count < (saids[index]?.length ?? 0))).toBe(true);
+      expect(still && now.every((count, index) => count > 0 && count < (sentOf[index]?.length ?? 0))).toBe(true);
     },
     { everyMs: 400 },
   );
 }
 
 /** What the agent would have read of it. */
-const asReceived = ({ verb, message }: Said) => `${verb.split('/').at(-1)} ${(message ?? '').trim()}`;
+const asReceived = ({ verb, message }: SentCommand) => `${verb.split('/').at(-1)} ${(message ?? '').trim()}`;
 
 describe.each([
   ['worker', 7, ['interrupted']],
@@ -115,9 +115,9 @@ describe.each([
 
   test('each has one definite answer and reached its agent at most once, and the run ends once', async () => {
     const launched = await Promise.all(Array.from({ length: runs }, (_, index) => launch(index, part)));
-    const saids = launched.map(conversationWith);
-    const saying = Promise.all(saids.flat().map(say));
-    await stuck(saids);
+    const sentOf = launched.map(conversationWith);
+    const sending = Promise.all(sentOf.flat().map(sendCommand));
+    await stuck(sentOf);
 
     if (part === 'agent') {
       const agents = await Promise.all(
@@ -130,7 +130,7 @@ describe.each([
       process.kill(service.pids()[part]!, 'SIGKILL');
       writeFileSync(gate, '');
     }
-    await saying;
+    await sending;
 
     for (const [index, { taskId, attemptId }] of launched.entries()) {
       const status = await service.call.ended(taskId);
@@ -140,18 +140,18 @@ describe.each([
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, position) => position + 1));
       expect(events.filter(({ kind }) => /^run\.(completed|failed|interrupted)$/.test(kind))).toHaveLength(1);
       expect(await findByEnvironment('BOARD_ATTEMPT_ID', attemptId)).toEqual([]);
-      for (const said of saids[index] ?? []) {
-        expectOnce(said, heardBy(attemptId), events);
+      for (const sent of sentOf[index] ?? []) {
+        expectOnce(sent, receivedBy(attemptId), events);
       }
     }
-    expect(saids.flat().some(({ answer }) => answer?.body.delivered === true)).toBe(true);
+    expect(sentOf.flat().some(({ answer }) => answer?.body.delivered === true)).toBe(true);
 
     // Sent again, also now, each has the same response.
-    for (const said of saids.flat()) {
-      const first = said.answer;
-      await say(said);
-      expect({ key: said.key, status: said.answer?.status, body: comparable(said.answer) }).toEqual({
-        key: said.key,
+    for (const sent of sentOf.flat()) {
+      const first = sent.answer;
+      await sendCommand(sent);
+      expect({ key: sent.key, status: sent.answer?.status, body: comparable(sent.answer) }).toEqual({
+        key: sent.key,
         status: first?.status,
         body: comparable(first),
       });
@@ -166,16 +166,16 @@ function comparable(answer: Answer | undefined): unknown {
 }
 
 /** The response is definite and true: what was not delivered was not read, and nothing was read or recorded twice. */
-function expectOnce(said: Said, received: string[], events: Answer['body'][]): void {
-  const { answer } = said;
-  const times = received.filter((line) => line === asReceived(said)).length;
+function expectOnce(sent: SentCommand, received: string[], events: Answer['body'][]): void {
+  const { answer } = sent;
+  const times = received.filter((line) => line === asReceived(sent)).length;
   expect(times).toBeLessThanOrEqual(1);
   if (answer?.status === 409) {
     expect(answer.body.code).toBe('RUN_ENDED');
     expect(times).toBe(0);
     return;
   }
-  expect({ key: said.key, status: answer?.status }).toEqual({ key: said.key, status: 200 });
+  expect({ key: sent.key, status: answer?.status }).toEqual({ key: sent.key, status: 200 });
   const { delivered, reason, commandId } = answer?.body ?? {};
   expect({ delivered, reason }).toEqual(
     delivered ? { delivered, reason: undefined } : { delivered, reason: expect.any(String) },

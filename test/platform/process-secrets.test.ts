@@ -198,8 +198,8 @@ console.log(JSON.stringify({ type: 'result', status: 'success', summary: 'looked
         TEMPORAL_ADDRESS: '127.0.0.1:1',
       },
     });
-    let said = '';
-    worker.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    let printed = '';
+    worker.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text));
     await eventually(() => {
       for (const name of [
         'BOARD_ADMIN_KEY',
@@ -208,10 +208,10 @@ console.log(JSON.stringify({ type: 'result', status: 'success', summary: 'looked
         'PLANTS_TOKENS',
         'PLANTS_WEBHOOK_SECRET',
       ]) {
-        expect(said).toContain(`${name} is not used by the worker: remove it`);
+        expect(printed).toContain(`${name} is not used by the worker: remove it`);
       }
     });
-    expect(said).not.toMatch(/the-secret-value|BOARD_WEBHOOK_SECRET/);
+    expect(printed).not.toMatch(/the-secret-value|BOARD_WEBHOOK_SECRET/);
     worker.kill('SIGKILL');
     await once(worker, 'exit');
   });

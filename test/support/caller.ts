@@ -44,12 +44,12 @@ export class Caller {
     const key = headers ?? ('idempotencyKey' in body ? {} : { 'x-idempotency-key': randomUUID() });
     const path = `/api/agents/${taskId}/start`;
     for (;;) {
-      const { status, body: said } = await this.post(path, body, key);
+      const { status, body: responseBody } = await this.post(path, body, key);
       if (status < 400) {
-        return said;
+        return responseBody;
       }
-      if (said?.code !== 'RUN_PENDING') {
-        throw new Error(`POST ${path}: ${status} ${JSON.stringify(said)}`);
+      if (responseBody?.code !== 'RUN_PENDING') {
+        throw new Error(`POST ${path}: ${status} ${JSON.stringify(responseBody)}`);
       }
     }
   }

@@ -22,7 +22,7 @@ export class TestWatcher {
     return watcher;
   }
 
-  say(message: unknown): void {
+  send(message: unknown): void {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 

@@ -98,7 +98,7 @@ export function createBoardActivities(
       proofs: common.proofs,
       audit: stores.audit,
       now,
-      tell: (attemptId, notice) => signals.signalPhase(attemptId, notice),
+      signalPhase: (attemptId, notice) => signals.signalPhase(attemptId, notice),
     }),
     ...createTreeActivities({ ...boardDependencies, ...signals }),
     ...createReviewAcceptanceActivities({ ...accepting, gate, messageProofs: stores.messageProofs }),

@@ -16,11 +16,11 @@ interface PhasedRun {
  * Follows the phase of the run: a search attribute for operators, and a message to the agent at the next point at which it
  * accepts one. A message that cannot be delivered is recorded as not delivered.
  *
- * @param say sends a command to the agent, after those that wait
+ * @param send sends a command to the agent, after those that wait
  */
 export function followPhases(
   run: PhasedRun,
-  say: (command: CommandInput & { commandId: string }) => Promise<unknown>,
+  send: (command: CommandInput & { commandId: string }) => Promise<unknown>,
 ): void {
   let last = 0;
   setHandler(phaseChanged, (signalled) =>
@@ -47,7 +47,7 @@ export function followPhases(
       const actor = 'system:phase';
       const command = { attemptId: run.attemptId, type: 'message' as const, message, actor, sentBy: actor };
       // A refusal means that there is no agent to receive it; the change stands either way.
-      await say({ ...command, commandId: `phase-${sequence}` }).catch(() => undefined);
+      await send({ ...command, commandId: `phase-${sequence}` }).catch(() => undefined);
     }),
   );
 }

@@ -54,7 +54,7 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
     },
 
     /** Signals a change, which was made already, to the run; one that is over does not need it. */
-    async tell(attemptId: string, notice: PhaseNotice): Promise<void> {
+    async signalPhase(attemptId: string, notice: PhaseNotice): Promise<void> {
       try {
         await withinDeadline(client, { pending }, () =>
           client.workflow.getHandle(agentRunId(attemptId)).signal(phaseChanged, notice),

@@ -81,7 +81,7 @@ export function createCommandActivities(deps: CommandActivityDependencies) {
         };
       }
       if (isSettled(command)) {
-        return { from, outcome: await tell(deps, record, command) };
+        return { from, outcome: await appendOutcome(deps, record, command) };
       }
       const evidence = evidenceOf(record, input.type);
       if (!evidence.usable) {
@@ -271,11 +271,15 @@ async function settle(
   const { attemptId, commandId } = command;
   const settled =
     (await deps.commands.settle(attemptId, commandId, outcome)) ?? (await deps.commands.get(attemptId, commandId));
-  return tell(deps, record, settled ?? command);
+  return appendOutcome(deps, record, settled ?? command);
 }
 
 /** Appends the event of a settled command, once however often it is published. */
-async function tell(deps: CommandDependencies, record: AttemptRecord, command: RunCommand): Promise<CommandResponse> {
+async function appendOutcome(
+  deps: CommandDependencies,
+  record: AttemptRecord,
+  command: RunCommand,
+): Promise<CommandResponse> {
   const answer: CommandResponse = {
     attemptId: command.attemptId,
     commandId: command.commandId,

@@ -11,11 +11,11 @@ export interface UntilSpaceOptions {
 }
 
 /** Git's messages for a full disk, and for a quota that is used up. */
-const gitSays = /No space left on device|Disk quota exceeded/;
+const outOfSpaceMessage = /No space left on device|Disk quota exceeded/;
 
 /** Whether missing space is the only reason: it may be repeated unchanged. */
 const needsSpace = (error: unknown): boolean =>
-  isOutOfSpace(error) || (error instanceof GitError && gitSays.test(error.message));
+  isOutOfSpace(error) || (error instanceof GitError && outOfSpaceMessage.test(error.message));
 
 /**
  * Retries what fails for lack of space, once a second, until there is space: for what cannot be left to a later try, such as an

@@ -19,16 +19,19 @@ const silent = new Set([
   ...['status', 'comments', 'observations', 'deliverables', 'dependencies'],
 ]);
 
-type Said = { type: ActivityType; details?: Record<string, unknown> };
+type ActivityDraft = { type: ActivityType; details?: Record<string, unknown> };
 
 /** The activities of a task's change, in the order they are listed; none for a change that people need not read. */
 export function activitiesOf({ operation, actor, before, after }: RecordedChange): NewActivity[] {
   const type = Object.hasOwn(typeOfOperation, operation) ? typeOfOperation[operation] : undefined;
-  const changes: Said[] = [...(type ? [{ type }] : []), ...(before ? differences(before, after, operation) : [])];
+  const changes: ActivityDraft[] = [
+    ...(type ? [{ type }] : []),
+    ...(before ? differences(before, after, operation) : []),
+  ];
   return changes.map((one) => ({ ...one, taskId: after.id, taskTitle: after.title, actor }));
 }
 
-function differences(before: Task, after: Task, operation: string): Said[] {
+function differences(before: Task, after: Task, operation: string): ActivityDraft[] {
   const fields = changedFields(before, after);
   return [
     ...(before.status === after.status
@@ -67,29 +70,29 @@ function items(
   before: readonly Item[] = [],
   after: readonly Item[] = [],
   { types, idName }: { types: { added: ActivityType; removed: ActivityType; changed: ActivityType }; idName: string },
-): Said[] {
+): ActivityDraft[] {
   if (before === after) {
     return [];
   }
   const earlier = new Map(before.map((item) => [item.id, item]));
   const left = new Set(after.map(({ id }) => id));
-  const say = (type: ActivityType, { id }: Item): Said => ({ type, details: { [idName]: id } });
+  const draft = (type: ActivityType, { id }: Item): ActivityDraft => ({ type, details: { [idName]: id } });
   return [
-    ...after.filter(({ id }) => !earlier.has(id)).map((item) => say(types.added, item)),
-    ...before.filter(({ id }) => !left.has(id)).map((item) => say(types.removed, item)),
+    ...after.filter(({ id }) => !earlier.has(id)).map((item) => draft(types.added, item)),
+    ...before.filter(({ id }) => !left.has(id)).map((item) => draft(types.removed, item)),
     ...after
       .filter((item) => earlier.has(item.id) && !same(earlier.get(item.id), item))
-      .map((item) => say(types.changed, item)),
+      .map((item) => draft(types.changed, item)),
   ];
 }
 
-function dependencies(before: Task, after: Task): Said[] {
+function dependencies(before: Task, after: Task): ActivityDraft[] {
   return (['depends_on', 'blocks'] as const).flatMap((side) => {
     const [old, now] = [before.dependencies?.[side] ?? [], after.dependencies?.[side] ?? []];
-    const say = (type: ActivityType, id: string): Said => ({ type, details: { [side]: id } });
+    const draft = (type: ActivityType, id: string): ActivityDraft => ({ type, details: { [side]: id } });
     return [
-      ...now.filter((id) => !old.includes(id)).map((id) => say('dependency_added', id)),
-      ...old.filter((id) => !now.includes(id)).map((id) => say('dependency_removed', id)),
+      ...now.filter((id) => !old.includes(id)).map((id) => draft('dependency_added', id)),
+      ...old.filter((id) => !now.includes(id)).map((id) => draft('dependency_removed', id)),
     ];
   });
 }

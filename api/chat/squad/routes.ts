@@ -44,7 +44,7 @@ export function squadRoutes(
   }
 
   /** Notifies those who are mentioned, and the watchers. */
-  async function tell(message: SquadMessage): Promise<void> {
+  async function publish(message: SquadMessage): Promise<void> {
     const { id, agent, taskId, taskTitle, mentions } = message;
     for (const { target } of mentions.filter((one) => one.target !== agent)) {
       await notifications.add({
@@ -81,7 +81,7 @@ export function squadRoutes(
       const asked = { taskId: body.taskId, actor, also: ['squad-message'], subject: body };
       await assertAllowed(context, 'external-message', asked);
       const message = await squad.add(made);
-      await tell(message);
+      await publish(message);
       return message;
     },
   );

@@ -10,7 +10,7 @@ export interface Diagnosis {
 
 interface Rule {
   /** Searched for in the message; the first rule that fits counts. Each is linear in the length of the text. */
-  says: RegExp;
+  pattern: RegExp;
   type: ErrorType;
   severity?: Severity;
   cause: string;
@@ -19,69 +19,69 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   {
-    says: /out of memory|heap limit|\benomem\b|oomkilled|\benospc\b|no space left|disk quota/i,
+    pattern: /out of memory|heap limit|\benomem\b|oomkilled|\benospc\b|no space left|disk quota/i,
     type: 'resource',
     severity: 'critical',
     cause: 'Memory or disk space ran out.',
     prevention: 'Limit what is loaded at a time, or raise the resource limits.',
   },
   {
-    says: /corrupt|data loss|segmentation fault|\bsigsegv\b|panic:/i,
+    pattern: /corrupt|data loss|segmentation fault|\bsigsegv\b|panic:/i,
     type: 'runtime',
     severity: 'critical',
     cause: 'Data or the process itself was damaged.',
     prevention: 'Back up the remaining data before a retry, and find the cause of the damage.',
   },
   {
-    says: /\b401\b|\b403\b|unauthori[sz]ed|forbidden|permission denied|\beacces\b|\beperm\b|access denied/i,
+    pattern: /\b401\b|\b403\b|unauthori[sz]ed|forbidden|permission denied|\beacces\b|\beperm\b|access denied/i,
     type: 'permission',
     cause: 'Credentials are missing, expired or lack a permission.',
     prevention: 'Check the permissions before the work begins.',
   },
   {
-    says: /rate limit|\b429\b|quota exceeded|context length|maximum context|overloaded/i,
+    pattern: /rate limit|\b429\b|quota exceeded|context length|maximum context|overloaded/i,
     type: 'model',
     cause: 'A limit of the model or its provider was reached.',
     prevention: 'Send less at a time, or wait between requests.',
   },
   {
-    says: /timed? ?out|\betimedout\b|deadline exceeded/i,
+    pattern: /timed? ?out|\betimedout\b|deadline exceeded/i,
     type: 'timeout',
     cause: 'An operation exceeded its timeout.',
     prevention: 'Check whether it hangs or is slow before raising the timeout.',
   },
   {
-    says: /merge conflict|\bconflict \(|not a git repository|fatal: |non-fast-forward|detached head/i,
+    pattern: /merge conflict|\bconflict \(|not a git repository|fatal: |non-fast-forward|detached head/i,
     type: 'git',
     cause: 'The repository was not in the state the command requires.',
     prevention: 'Inspect the worktree and rebase before the work begins.',
   },
   {
-    says: /\beconnrefused\b|\beconnreset\b|\benotfound\b|socket hang up|\b50[0234]\b|fetch failed/i,
+    pattern: /\beconnrefused\b|\beconnreset\b|\benotfound\b|socket hang up|\b50[0234]\b|fetch failed/i,
     type: 'api',
     cause: 'A service could not be reached or failed.',
     prevention: 'Check that the service is available, and retry with backoff.',
   },
   {
-    says: /cannot find module|is not defined in (?:the )?environment|missing (?:required )?(?:env|config)/i,
+    pattern: /cannot find module|is not defined in (?:the )?environment|missing (?:required )?(?:env|config)/i,
     type: 'configuration',
     cause: 'A required installation or configuration is missing.',
     prevention: 'Check the installation and the configuration at the start.',
   },
   {
-    says: /tests? failed|assertionerror|expect\(received\)/i,
+    pattern: /tests? failed|assertionerror|expect\(received\)/i,
     type: 'test',
     cause: 'The code does not do what a test expects.',
     prevention: 'Run the affected tests before submitting a change.',
   },
   {
-    says: /\bts\d{4}\b|syntaxerror|compilation failed|build failed|unexpected token/i,
+    pattern: /\bts\d{4}\b|syntaxerror|compilation failed|build failed|unexpected token/i,
     type: 'build',
     cause: 'The code does not compile.',
     prevention: 'Compile after every step.',
   },
   {
-    says: /validation|invalid (?:input|argument|value)|\b400\b|\b422\b|schema/i,
+    pattern: /validation|invalid (?:input|argument|value)|\b400\b|\b422\b|schema/i,
     type: 'validation',
     cause: 'A value violated the contract of its receiver.',
     prevention: 'Validate the value before sending it.',
@@ -112,7 +112,7 @@ const often = 3;
  * only where both agree.
  */
 export function diagnose(message: string, stated?: ErrorType): Diagnosis {
-  const rule = rules.find(({ says }) => says.test(message));
+  const rule = rules.find(({ pattern }) => pattern.test(message));
   const errorType = stated ?? rule?.type ?? 'unknown';
   const fits = rule?.type === errorType ? rule : undefined;
   return {

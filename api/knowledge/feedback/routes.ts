@@ -32,7 +32,7 @@ const write = { tag, permission: 'comment:write' };
 const sentimentOf = (rating: number): Sentiment => (rating > 3 ? 'positive' : rating < 3 ? 'negative' : 'neutral');
 
 /** The feedback in either form of the request. @throws AppError 400 when a text is empty without its tags */
-function saidIn({ content, sentiment, comment, rating, category, categories, ...about }: FeedbackCreate) {
+function feedbackFields({ content, sentiment, comment, rating, category, categories, ...about }: FeedbackCreate) {
   const categoryNames = (categories ?? (category === undefined ? [] : [category])).map((name, index) =>
     plainField(name, categories ? `categories.${index}` : 'category'),
   );
@@ -73,7 +73,7 @@ export function feedbackRoutes(routes: Routes, { feedback: store }: Pick<ApiCont
     async ({ body, auth }) => {
       const submitted: Feedback = {
         id: newItemId('feedback'),
-        ...saidIn(body),
+        ...feedbackFields(body),
         resolved: false,
         createdAt: operationTime().toISOString(),
         createdBy: auth.actor,

@@ -27,7 +27,7 @@ export async function resumeTree(
   { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
-  if (wasSaid(tree, keyHash, 'resume')) {
+  if (isRepeated(tree, keyHash, 'resume')) {
     return (await summarise(context, id, { limit })).summary;
   }
   if (tree.state === 'paused') {
@@ -57,7 +57,7 @@ export async function cancelTree(
   { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
-  const done = wasSaid(tree, keyHash, 'cancel') || tree.state === 'cancelled';
+  const done = isRepeated(tree, keyHash, 'cancel') || tree.state === 'cancelled';
   // Cancelled and not yet at its end, it is signalled again: its workflow may have been lost.
   if (!done || !tree.drained) {
     await context.admissionLauncher.cancelTree({ rootObjectiveId: id, actor, reason, keyHash });
@@ -73,8 +73,8 @@ async function addressed({ trees }: AdmissionContext, id: string, idempotencyKey
 }
 
 /** @throws AppError 409 when the key was used for another command */
-function wasSaid({ said, _id }: TreeRecord, keyHash: string, action: 'resume' | 'cancel'): boolean {
-  const earlier = said[keyHash];
+function isRepeated({ said: recorded, _id }: TreeRecord, keyHash: string, action: 'resume' | 'cancel'): boolean {
+  const earlier = recorded[keyHash];
   if (!earlier) {
     return false;
   }

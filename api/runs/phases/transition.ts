@@ -167,7 +167,7 @@ async function applied(
   record: PhaseRecord,
   transition: PhaseTransition,
 ): Promise<PhaseTransitionResponse> {
-  await phaseLauncher.tell(record._id, phaseNotice(transition));
+  await phaseLauncher.signalPhase(record._id, phaseNotice(transition));
   return {
     status: 'applied',
     comparison: transition.comparison,

@@ -89,7 +89,7 @@ export class Follower {
       if (!this.live) {
         return;
       }
-      await this.tell(event);
+      await this.sendEvent(event);
       track.cursor = event.sequence;
     }
     if (page.length === 0) {
@@ -97,7 +97,7 @@ export class Follower {
     }
   }
 
-  private async tell(event: RunEvent): Promise<void> {
+  private async sendEvent(event: RunEvent): Promise<void> {
     const { taskId, attemptId, sequence, kind, payload } = event;
     const about = { taskId, attemptId, sequence };
     await this.watcher.stream({ type: 'agent:event', ...about, data: event });

@@ -40,9 +40,9 @@ export class FeedHub {
     this.forgetBoard = this.context.board.onChange((change) => {
       const { taskId, kind, task, location } = change;
       if (task && kind !== 'deleted') {
-        this.tell('tasks', { type: 'task:updated', task });
+        this.notify('tasks', { type: 'task:updated', task });
       }
-      this.tell('tasks', { type: 'task:changed', changeType: kind, taskId, location });
+      this.notify('tasks', { type: 'task:changed', changeType: kind, taskId, location });
     });
     this.tailing = this.tail(after);
   }
@@ -183,7 +183,7 @@ export class FeedHub {
   /** Publishes a notice: in a chat session to those who follow it, anything else on its channel. */
   private sendNotice(notice: BoardNotice): void {
     if (notice.type !== 'chat:message') {
-      this.tell(channelOf(notice), notice);
+      this.notify(channelOf(notice), notice);
       return;
     }
     for (const watcher of this.watchers) {
@@ -198,7 +198,7 @@ export class FeedHub {
     try {
       const approval = await this.context.approvals.get(approvalId);
       if (approval) {
-        this.tell('run-approvals', { type: 'run-approval:changed', approval });
+        this.notify('run-approvals', { type: 'run-approval:changed', approval });
       }
     } catch (error) {
       this.context.log.error({ err: error, approvalId }, 'approval notification failed');
@@ -208,13 +208,13 @@ export class FeedHub {
   private async sendStatus(): Promise<void> {
     this.statusTimer = undefined;
     try {
-      this.tell('agent:status', { type: 'agent:status', ...(await this.status()) });
+      this.notify('agent:status', { type: 'agent:status', ...(await this.status()) });
     } catch (error) {
       this.context.log.error({ err: error }, 'agent status notification failed');
     }
   }
 
-  private tell(channel: Channel, notice: FeedNotice): void {
+  private notify(channel: Channel, notice: FeedNotice): void {
     for (const watcher of this.watchers) {
       if (watcher.receives(channel) && watcher.may(permissionOf[channel])) {
         watcher.send(notice);

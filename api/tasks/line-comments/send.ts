@@ -43,7 +43,7 @@ export async function sendLineComments(
   taskId: string,
   { request, caller, review }: Sending,
 ): Promise<SentReview> {
-  const { message: said, sourceAttemptId, phase, commitPolicy, idempotencyKey } = request;
+  const { message: introduction, sourceAttemptId, phase, commitPolicy, idempotencyKey } = request;
   const { lineComments } = context;
   await assertTask(context, taskId);
   await settleSends(context, taskId);
@@ -53,10 +53,10 @@ export async function sendLineComments(
   if (!isClaimed) {
     await review?.assertOpen();
   }
-  const optional = review !== undefined && said !== undefined;
+  const optional = review !== undefined && introduction !== undefined;
   const { commentIds } = request;
   const comments = await commentsOf(context, taskId, { commentIds, sendId, optional, isClaimed });
-  const message = lineCommentMessage(comments, said);
+  const message = lineCommentMessage(comments, introduction);
   try {
     assertLength(message, comments);
     const launch = await continueConversation(context, taskId, {

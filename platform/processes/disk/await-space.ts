@@ -25,20 +25,20 @@ const logIntervalMs = 60_000;
  */
 export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<boolean> {
   const since = performance.now();
-  let saidAt: number | undefined;
+  let loggedAt: number | undefined;
   for (;;) {
     signal?.throwIfAborted();
     const full = await fullDisk(directory);
     const now = performance.now();
     if (!full) {
-      if (saidAt !== undefined) {
+      if (loggedAt !== undefined) {
         log.info({ directory, waitedMs: Math.round(now - since) }, 'disk space available again');
       }
-      return saidAt !== undefined;
+      return loggedAt !== undefined;
     }
-    if (saidAt === undefined || now - saidAt >= logIntervalMs) {
+    if (loggedAt === undefined || now - loggedAt >= logIntervalMs) {
       log.warn({ err: full, directory }, 'disk full, waiting for space');
-      saidAt = now;
+      loggedAt = now;
     }
     await delay(pollIntervalMs, undefined, { signal }).catch(() => undefined);
   }

@@ -43,12 +43,12 @@ export function converse(
     }
   };
 
-  let telling: NodeJS.Timeout | undefined;
+  let reportTimer: NodeJS.Timeout | undefined;
   /** Words are published without waiting for the next ones. A failure to record them fails the next record. */
   const scheduleReport = (): void => {
-    telling ??= setTimeout(() => {
-      telling = undefined;
-      record(updates.tell()).catch(() => undefined);
+    reportTimer ??= setTimeout(() => {
+      reportTimer = undefined;
+      record(updates.publishOpen()).catch(() => undefined);
     }, deltas.afterMs);
   };
 
@@ -89,7 +89,7 @@ export function converse(
       const by = verdict.verdict === 'deny' ? ruleDecider(verdict) : verdict.verdict === 'ask' ? people : decider;
       const decided = () =>
         Promise.race([by.decide(question, waits, { sessionId: session.sessionId, toolCallId }), cancelled(waits)]);
-      if (by.tells) {
+      if (by.recordsItself) {
         return responseOf(question, await decided().catch(undecided));
       }
       await record([{ kind: 'approval.requested', payload: { ...question }, itemId: toolCallId }]);
@@ -154,7 +154,7 @@ export function converse(
         ...(error instanceof AgentEndedError ? { endedEarly: true } : {}),
       };
     } finally {
-      clearTimeout(telling);
+      clearTimeout(reportTimer);
       await terminals.close();
       agent.stdin.end();
       // Most exit when their input ends; the rest are terminated.

@@ -48,8 +48,8 @@ const opening = /^authentication required[.:]?\s*/i;
 export function agentMessage(error: unknown): string {
   const message = messageWithin(errorMessage(error));
   const { details } = error instanceof RequestError && isRecord(error.data) ? error.data : {};
-  const said = typeof details === 'string' && details !== '' ? `${message}: ${details}` : message;
-  return said.slice(0, 1_000).replace(/\.$/, '');
+  const text = typeof details === 'string' && details !== '' ? `${message}: ${details}` : message;
+  return text.slice(0, 1_000).replace(/\.$/, '');
 }
 
 /** The message of an error document `{"error": {"message": …}}`; any other text as it is. */
@@ -76,8 +76,8 @@ export function refusedLogin(
   if (!(error instanceof RequestError) || error.code !== authRequired) {
     return error;
   }
-  const said = agentMessage(error).replace(opening, '');
-  const cause = said === '' ? 'Authentication required' : `Authentication required (${said})`;
+  const detail = agentMessage(error).replace(opening, '');
+  const cause = detail === '' ? 'Authentication required' : `Authentication required (${detail})`;
   return new AcpFailure('authentication-required', cause, loginRemedy(agent, loginOf(introduction)));
 }
 

@@ -24,7 +24,7 @@ export function createPermissionDecider(
   redact: (text: string) => string,
 ): PermissionDecider {
   return {
-    tells: true,
+    recordsItself: true,
     async decide(question, signal, { sessionId, toolCallId }) {
       const { title, toolKind, options } = question;
       const answer = await decide(

@@ -25,7 +25,7 @@ export interface QuestionOrigin {
 /** Decides an agent's permission requests: approvals by people come in here only. */
 export interface PermissionDecider {
   /** It logs the question and the decision itself, in the run's log. */
-  tells?: true;
+  recordsItself?: true;
   /** @param signal aborted when the agent no longer waits for the response */
   decide(question: PermissionQuestion, signal: AbortSignal, origin: QuestionOrigin): Promise<PermissionResponse>;
 }

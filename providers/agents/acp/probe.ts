@@ -97,16 +97,16 @@ function connect(spawned: SpawnedAgent): { connection: AcpConnection; lastWords:
     longest: longestFrame,
   });
   const words = new LastWords();
-  const hear = ({ content }: Line): undefined => {
+  const recordLine = ({ content }: Line): undefined => {
     words.add(content.toString('utf8'));
   };
-  const hearing = pump(spawned.stderr, hear, { ended: ended.signal });
-  for (const pumping of [listening, hearing]) {
+  const readingErrors = pump(spawned.stderr, recordLine, { ended: ended.signal });
+  for (const pumping of [listening, readingErrors]) {
     pumping.catch(ignore);
   }
   void listening.finally(() => connection.end(new AgentEndedError('The agent ended before it was asked to.')));
   const lastWords = async (): Promise<string> => {
-    await within(lastWordsMs, 'It still writes.', hearing).catch(ignore);
+    await within(lastWordsMs, 'It still writes.', readingErrors).catch(ignore);
     return words.text;
   };
   return { connection, lastWords };

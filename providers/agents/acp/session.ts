@@ -124,7 +124,7 @@ export class AcpSession implements LiveAgent {
     switch (command.type) {
       case 'message':
       case 'steer':
-        return this.say(command.message);
+        return this.prompt(command.message);
       case 'interrupt':
         return this.interrupt();
       case 'close':
@@ -252,7 +252,7 @@ export class AcpSession implements LiveAgent {
   }
 
   /** Ends the current turn and begins the next one with the message. */
-  private say(text: string): Promise<Delivery> {
+  private prompt(text: string): Promise<Delivery> {
     return this.settled((settle) => {
       const prompt = { text, settle };
       this.next = prompt;

@@ -54,7 +54,7 @@ interface OpenMessage {
   id: string | undefined;
   whole: string;
   /** The part that has not been published yet. */
-  untold: string;
+  unpublished: string;
 }
 
 /**
@@ -100,13 +100,13 @@ export class SessionUpdates {
   }
 
   /** Publishes the open message so far: the agent may pause for long. */
-  tell(): UpdateEvent[] {
+  publishOpen(): UpdateEvent[] {
     const { open } = this;
-    if (!open || open.untold === '') {
+    if (!open || open.unpublished === '') {
       return [];
     }
     const event = delta(open);
-    open.untold = '';
+    open.unpublished = '';
     this.openedAt = this.now();
     return [event];
   }
@@ -119,12 +119,12 @@ export class SessionUpdates {
       return [];
     }
     if (open.kind === 'thought') {
-      return open.untold === '' ? [] : [delta(open)];
+      return open.unpublished === '' ? [] : [delta(open)];
     }
     this.lastMessage = open.whole;
     const isCut = open.whole.length === longestMessage;
     return [
-      ...(isCut && open.untold !== '' ? [delta(open)] : []),
+      ...(isCut && open.unpublished !== '' ? [delta(open)] : []),
       { kind: 'message.assistant', payload: { text: open.whole }, ...item(open.id) },
     ];
   }
@@ -134,14 +134,14 @@ export class SessionUpdates {
     const before = this.open && (this.open.kind !== kind || this.open.id !== id) ? this.finish() : [];
     const text = content.text ?? `[${content.type}]`;
     if (!this.open) {
-      this.open = { kind, id, whole: '', untold: '' };
+      this.open = { kind, id, whole: '', unpublished: '' };
       this.openedAt = this.now();
     }
     const { open } = this;
     open.whole = (open.whole + text).slice(0, longestMessage);
-    open.untold += text;
-    const due = open.untold.length >= deltas.characters || this.now() - this.openedAt >= deltas.afterMs;
-    return due ? [...before, ...this.tell()] : before;
+    open.unpublished += text;
+    const due = open.unpublished.length >= deltas.characters || this.now() - this.openedAt >= deltas.afterMs;
+    return due ? [...before, ...this.publishOpen()] : before;
   }
 
   private tool({ toolCallId, ...call }: z.infer<typeof toolCall>): UpdateEvent[] {
@@ -177,9 +177,9 @@ export class SessionUpdates {
 
 const item = (id: string | undefined) => (id === undefined || id === '' || id.length > 256 ? {} : { itemId: id });
 
-const delta = ({ kind, untold, id }: OpenMessage) => ({
+const delta = ({ kind, unpublished, id }: OpenMessage) => ({
   kind: kind === 'message' ? ('message.delta' as const) : ('reasoning.delta' as const),
-  payload: { text: untold },
+  payload: { text: unpublished },
   ...item(id),
 });
 

@@ -45,9 +45,9 @@ export class Notices {
 }
 
 /** A system that is out of watches, or has none, is polled more often. */
-function watched(directory: string, tell: (name?: string) => void): FSWatcher | undefined {
+function watched(directory: string, onChange: (name?: string) => void): FSWatcher | undefined {
   try {
-    const watcher = watch(directory, (_, name) => tell(name ?? undefined));
+    const watcher = watch(directory, (_, name) => onChange(name ?? undefined));
     // The directory goes with its attempt.
     watcher.on('error', () => undefined);
     return watcher;

@@ -229,8 +229,8 @@ export class OutputRecorder {
         if ('problem' in file) {
           return this.payload({ ...fields, problem: file.problem }, bytes);
         }
-        const said = this.payload({ ...fields, path: file.name }, bytes);
-        return place === undefined ? said : withPreview(said, captureOutput(attemptId, place, file));
+        const payload = this.payload({ ...fields, path: file.name }, bytes);
+        return place === undefined ? payload : withPreview(payload, captureOutput(attemptId, place, file));
       },
       { ids, key },
     );

@@ -23,11 +23,11 @@ async function idle(gone: Promise<void>, done: AbortSignal): Promise<'idle'> {
 /** The next chunk; `undefined` at the end, `idle` when the writers are gone and nothing came for a moment. */
 async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Promise<Buffer | undefined | 'idle'> {
   const done = new AbortController();
-  let tell: () => void = () => undefined;
-  const gone = new Promise<void>((resolve) => (tell = resolve));
-  ended.addEventListener('abort', tell);
+  let onEnded: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => (onEnded = resolve));
+  ended.addEventListener('abort', onEnded);
   if (ended.aborted) {
-    tell();
+    onEnded();
   }
   const waiting = idle(gone, done.signal);
   // Aborting it is how it ends normally.
@@ -39,7 +39,7 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
     }
     return next.done === true ? undefined : next.value;
   } finally {
-    ended.removeEventListener('abort', tell);
+    ended.removeEventListener('abort', onEnded);
     done.abort();
   }
 }

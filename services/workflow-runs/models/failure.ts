@@ -20,27 +20,27 @@ export function modelErrorOf(error: unknown, provider: string, redact: Redactor)
   if (error instanceof ModelError) {
     return error;
   }
-  const say = (kind: ModelErrorKind, what: string, status?: number): ModelError =>
+  const modelError = (kind: ModelErrorKind, what: string, status?: number): ModelError =>
     new ModelError(kind, redact(`${provider}: ${what}`).slice(0, longestMessage), status);
   if (UnsupportedFunctionalityError.isInstance(error)) {
-    return say('unsupported', `${error.functionality} is not supported`);
+    return modelError('unsupported', `${error.functionality} is not supported`);
   }
   if (APICallError.isInstance(error)) {
     const { statusCode: status, message } = error;
     if (status === undefined) {
-      return say('unavailable', message);
+      return modelError('unavailable', message);
     }
     // An answer that breaks off or cannot be read has the status of its beginning.
     if (status < 400) {
-      return say('unavailable', withCause(error));
+      return modelError('unavailable', withCause(error));
     }
-    return say(passing(status) ? 'unavailable' : 'refused', `answered ${status}: ${message}`, status);
+    return modelError(passing(status) ? 'unavailable' : 'refused', `answered ${status}: ${message}`, status);
   }
   const reported = reportedIn(error);
   if (reported) {
-    return say(callersFault.test(reported.type) ? 'refused' : 'unavailable', reported.message);
+    return modelError(callersFault.test(reported.type) ? 'refused' : 'unavailable', reported.message);
   }
-  return say('unavailable', withCause(error));
+  return modelError('unavailable', withCause(error));
 }
 
 /** Of errors of every realm. */

@@ -56,7 +56,7 @@ export type Part = z.infer<typeof part>;
 export type PartOf<K extends Part['kind']> = Extract<Part, { kind: K }>;
 
 /** The kinds of content that each role may send. */
-const saidBy = {
+const partsOfRole = {
   system: ['text'],
   developer: ['text'],
   user: ['text', 'image', 'audio', 'document'],
@@ -74,7 +74,7 @@ export const message = z
   })
   .superRefine(({ role, content, tool_call_id }, context) => {
     content.forEach(({ kind }, index) => {
-      const allowed: readonly string[] = saidBy[role];
+      const allowed: readonly string[] = partsOfRole[role];
       if (!allowed.includes(kind)) {
         context.addIssue({
           code: 'custom',

@@ -34,7 +34,7 @@ export function createTaskFileWatcher({ dir, log, onChanged }: TaskFileWatcherOp
   let batch: Promise<void> | undefined;
   let closed = false;
 
-  async function tell(): Promise<void> {
+  async function reportChanges(): Promise<void> {
     while (changed.size > 0 && !closed) {
       await delay(gatherMs);
       const paths = [...changed];
@@ -60,7 +60,7 @@ export function createTaskFileWatcher({ dir, log, onChanged }: TaskFileWatcherOp
           return;
         }
         changed.add(taskPath(location, name));
-        batch ??= tell();
+        batch ??= reportChanges();
       });
       watcher.on('error', unwatch);
       watches.set(location, watcher);

@@ -35,6 +35,7 @@ export interface TreeRecord {
   signals: BreakerSignal[];
   control?: ControlNote;
   /** The action of each idempotency key, by its hash. */
+  // eslint-disable-next-line id-denylist -- a field of stored trees
   said: Record<string, { action: ControlNote['action']; at: string }>;
   /** Set once every node of a cancelled tree has ended. */
   drained?: { at: string; queued: number; interrupted: number };
@@ -105,6 +106,7 @@ export async function createTreeStore(
             descendants: 0,
             nodes: { [request.nodeId]: nodeOf(request) },
             signals: [],
+            // eslint-disable-next-line id-denylist -- a field of stored trees
             said: {},
             createdAt: request.requestedAt,
           },

@@ -38,7 +38,7 @@ export async function createRewindStore(db: Database) {
         Partial<Pick<WorkspaceRewind, 'keptRef' | 'checkpointId' | 'leftBehind' | 'error'>>,
     ) => move(id, ['committing'], fields),
 
-    tell: (id: string, thread: WorkspaceRewind['thread'], updatedAt: string) =>
+    recordDelivery: (id: string, thread: WorkspaceRewind['thread'], updatedAt: string) =>
       move(id, ['committed'], { thread, updatedAt }),
   };
 }

@@ -28,7 +28,7 @@ describe('agent status API', () => {
 
   it('is published to watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
-    watcher.say({ type: 'subscribe', channel: 'agent:status' });
+    watcher.send({ type: 'subscribe', channel: 'agent:status' });
     await watcher.receives(({ type }) => type === 'agent:status:subscribed');
     await report({ status: 'working', activeAgents: [{ agent: 'ada' }] });
     const received = await watcher.receives(

@@ -15,7 +15,7 @@ describe('broadcasts API', () => {
 
   it('stores a broadcast and notifies watchers', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
-    watcher.say({ type: 'subscribe', channel: 'broadcasts' });
+    watcher.send({ type: 'subscribe', channel: 'broadcasts' });
     await watcher.receives(({ type }) => type === 'broadcasts:subscribed');
     const { status, body } = await broadcast({ message: 'Stop <i>now</i>', priority: 'urgent', tags: ['ops'] });
     expect(status).toBe(201);

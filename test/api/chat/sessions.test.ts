@@ -62,15 +62,15 @@ describe('chat sessions API', () => {
     const [follower, passer] = await Promise.all(
       [1, 2].map(() => TestWatcher.open(board.url, {}, `?api_key=${readKey}`)),
     );
-    follower?.say({ type: 'chat:subscribe', sessionId: other });
-    follower?.say({ type: 'chat:subscribe', sessionId });
+    follower?.send({ type: 'chat:subscribe', sessionId: other });
+    follower?.send({ type: 'chat:subscribe', sessionId });
     await follower?.receives((message) => message.type === 'chat:subscribed' && message.sessionId === sessionId);
     await send({ sessionId: other, message: 'not for you' });
     const { message } = (await send({ sessionId, message: 'two' })).body;
     await follower?.receives(({ type }) => type === 'chat:message');
     expect(follower?.of('chat:message')).toEqual([expect.objectContaining({ sessionId, message })]);
     expect(passer?.of('chat:message')).toEqual([]);
-    passer?.say({ type: 'chat:subscribe', sessionId: 'chat_000000000000' });
+    passer?.send({ type: 'chat:subscribe', sessionId: 'chat_000000000000' });
     await passer?.receives(({ type, code }) => type === 'error' && code === 'NOT_FOUND');
     follower?.close();
     passer?.close();

@@ -9,8 +9,8 @@ describe('squad API', () => {
   });
   afterEach(() => board.close());
 
-  const say = (body: unknown, key = agentKey) => board.call('POST', '/api/chat/squad', { body, key });
-  const said = async (body: unknown): Promise<SquadMessage> => (await say(body)).body;
+  const post = (body: unknown, key = agentKey) => board.call('POST', '/api/chat/squad', { body, key });
+  const posted = async (body: unknown): Promise<SquadMessage> => (await post(body)).body;
   const get = async (path: string) => (await board.call('GET', `/api/chat/squad${path}`, { key: readKey })).body;
   const texts = (messages: SquadMessage[]) => messages.map(({ message }) => message);
   const react = (id: string, body: unknown) =>
@@ -18,7 +18,7 @@ describe('squad API', () => {
 
   it('keeps messages of the chat stores, with what it is about', async () => {
     const task = { taskId: 'task_20260101_abcdef', taskTitle: 'Ship', tags: ['release'], links: [{ href: '/board' }] };
-    const { status, body } = await say({
+    const { status, body } = await post({
       message: 'Done <b>it</b>, @ada',
       model: 'large',
       ...task,
@@ -43,9 +43,9 @@ describe('squad API', () => {
   });
 
   it('lists the newest, the oldest of them first, by agent, time and who writes', async () => {
-    const first = await said({ agent: 'ada', message: 'one' });
-    await said({ agent: 'bob', message: 'two' });
-    await said({ agent: 'ada', message: 'three', system: true, event: 'agent.completed', duration: 5 });
+    const first = await posted({ agent: 'ada', message: 'one' });
+    await posted({ agent: 'bob', message: 'two' });
+    await posted({ agent: 'ada', message: 'three', system: true, event: 'agent.completed', duration: 5 });
     expect(texts(await get(''))).toEqual(['one', 'two']);
     expect(texts(await get('?includeSystem=true&limit=2'))).toEqual(['two', 'three']);
     expect(texts(await get('?agent=ada&includeSystem=true'))).toEqual(['one', 'three']);
@@ -57,30 +57,30 @@ describe('squad API', () => {
   });
 
   it('keeps the answers of a thread together and counts them', async () => {
-    const root = await said({ message: 'question' });
-    const answer = await said({ message: 'answer', replyToId: root.id });
-    const further = await said({ message: 'further', replyToId: answer.id });
-    await said({ message: 'also', threadId: root.id });
+    const root = await posted({ message: 'question' });
+    const answer = await posted({ message: 'answer', replyToId: root.id });
+    const further = await posted({ message: 'further', replyToId: answer.id });
+    await posted({ message: 'also', threadId: root.id });
     expect(further.threadId).toBe(root.id);
     for (const id of [root.id, further.id]) {
       const thread = await get(`/${id}/thread`);
       expect(texts(thread)).toEqual(['question', 'answer', 'further', 'also']);
       expect(thread[0].replyCount).toBe(3);
     }
-    const other = await said({ message: 'other' });
-    expect(await say({ message: 'lost', replyToId: answer.id, threadId: other.id })).toMatchObject({ status: 400 });
-    expect(await say({ message: 'lost', replyToId: 'msg_000000000000' })).toMatchObject({ status: 404 });
+    const other = await posted({ message: 'other' });
+    expect(await post({ message: 'lost', replyToId: answer.id, threadId: other.id })).toMatchObject({ status: 400 });
+    expect(await post({ message: 'lost', replyToId: 'msg_000000000000' })).toMatchObject({ status: 404 });
     expect((await board.call('GET', '/api/chat/squad/msg_000000000000/thread')).status).toBe(404);
   });
 
   it('counts every answer of many at once', async () => {
-    const root = await said({ message: 'question' });
-    await Promise.all(Array.from({ length: 20 }, (_, n) => said({ message: `answer ${n}`, replyToId: root.id })));
+    const root = await posted({ message: 'question' });
+    await Promise.all(Array.from({ length: 20 }, (_, n) => posted({ message: `answer ${n}`, replyToId: root.id })));
     expect((await get(`/${root.id}/thread`))[0].replyCount).toBe(20);
   });
 
   it('loses none of many reactions at once, and counts the same one once', async () => {
-    const { id } = await said({ message: 'nice' });
+    const { id } = await posted({ message: 'nice' });
     const actors = Array.from({ length: 20 }, (_, n) => `agent-${n}`);
     const twice = [...actors, ...actors];
     const replies = await Promise.all(twice.map((actor) => react(id, { actor, reaction: '👍' })));
@@ -90,7 +90,7 @@ describe('squad API', () => {
   });
 
   it('takes so many reactions and no more', async () => {
-    const { id } = await said({ message: 'nice' });
+    const { id } = await posted({ message: 'nice' });
     for (let from = 0; from < 200; from += 50) {
       await Promise.all(Array.from({ length: 50 }, (_, n) => react(id, { actor: `agent-${from + n}`, reaction: '+' })));
     }
@@ -102,7 +102,7 @@ describe('squad API', () => {
   });
 
   it('pins messages and marks decisions, each by itself', async () => {
-    const { id } = await said({ message: 'We use it' });
+    const { id } = await posted({ message: 'We use it' });
     const pin = (body: unknown) => board.call('POST', `/api/chat/squad/${id}/pin`, { body, key: agentKey });
     expect((await pin({ pinned: true })).body).toMatchObject({ pinned: true, decision: false });
     expect((await pin({ decision: true })).body).toMatchObject({ pinned: true, decision: true });
@@ -112,9 +112,9 @@ describe('squad API', () => {
   });
 
   it('counts the unread messages of others', async () => {
-    const one = await said({ agent: 'ada', message: 'one' });
-    const two = await said({ agent: 'ada', message: 'two, @bob' });
-    await said({ agent: 'bob', message: 'mine' });
+    const one = await posted({ agent: 'ada', message: 'one' });
+    const two = await posted({ agent: 'ada', message: 'two, @bob' });
+    await posted({ agent: 'bob', message: 'mine' });
     expect(await get('/unread?actor=bob')).toEqual({
       actor: 'bob',
       unreadCount: 2,
@@ -130,7 +130,7 @@ describe('squad API', () => {
 
   it('finds messages without showing them, and without telling secrets', async () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`;
-    await said({
+    await posted({
       agent: 'ada',
       message: `${'long '.repeat(50)}the Needle is here: ${secret} ${'and more '.repeat(50)}`,
     });
@@ -143,7 +143,7 @@ describe('squad API', () => {
   });
 
   it('notifies whom a message mentions', async () => {
-    await said({ agent: 'ada', message: 'Look, @bob and @carol', mentions: [{ target: 'bob', kind: 'user' }] });
+    await posted({ agent: 'ada', message: 'Look, @bob and @carol', mentions: [{ target: 'bob', kind: 'user' }] });
     const { body } = await board.call('GET', '/api/notifications?agent=bob', { key: readKey });
     expect(body).toEqual([
       expect.objectContaining({ targetAgent: 'bob', fromAgent: 'ada', type: 'mention', delivered: false }),
@@ -154,11 +154,11 @@ describe('squad API', () => {
   it('notifies watchers of changes, in order', async () => {
     const watcher = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
     const elsewhere = await TestWatcher.open(board.url, {}, `?api_key=${readKey}`);
-    elsewhere.say({ type: 'subscribe:tasks' });
+    elsewhere.send({ type: 'subscribe:tasks' });
     await elsewhere.receives(({ type }) => type === 'tasks:subscribed');
-    watcher.say({ type: 'subscribe', channel: 'squad' });
+    watcher.send({ type: 'subscribe', channel: 'squad' });
     await watcher.receives(({ type }) => type === 'squad:subscribed');
-    const { id } = await said({ agent: 'ada', message: 'Hello @bob' });
+    const { id } = await posted({ agent: 'ada', message: 'Hello @bob' });
     await react(id, { actor: 'bob', reaction: '👋' });
     await board.call('POST', `/api/chat/squad/${id}/pin`, { body: { pinned: true } });
     await board.call('POST', '/api/chat/squad/read', { body: { actor: 'bob', messageId: id } });
@@ -192,12 +192,12 @@ describe('squad API', () => {
     ['an unknown kind', { message: 'a', mentions: [{ target: 'b', kind: 'pet' }] }, 'mentions.0.kind'],
     ['a field that is none', { message: 'a', loud: true }, 'loud'],
   ])('refuses %s by the path of the field', async (_case, body, path) => {
-    const refused = await say(body);
+    const refused = await post(body);
     expect(refused.status).toBe(400);
     expect(refused.body.details.issues).toContainEqual(expect.objectContaining({ path }));
   });
 
   it('needs the permission to comment', async () => {
-    expect((await say({ message: 'a' }, readKey)).status).toBe(403);
+    expect((await post({ message: 'a' }, readKey)).status).toBe(403);
   });
 });

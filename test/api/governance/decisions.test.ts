@@ -116,12 +116,12 @@ describe('decisions API', () => {
 
   it('are about tasks and decisions that there are, by those who may write tasks', async () => {
     const body = { decision: 'Go', confidence: 1 };
-    const nobody = 'decision_000000000000';
-    for (const more of [{ taskId: 'task_20260101_nobody' }, { parentDecisionId: nobody }]) {
+    const missingId = 'decision_000000000000';
+    for (const more of [{ taskId: 'task_20260101_nobody' }, { parentDecisionId: missingId }]) {
       expect(await call('POST', '', { body: { ...body, ...more } })).toMatchObject({ status: 404 });
     }
-    expect(await call('GET', `/${nobody}`)).toMatchObject({ status: 404 });
-    expect(await call('PATCH', `/${nobody}/assumptions/0`, { body: { held: true } })).toMatchObject({ status: 404 });
+    expect(await call('GET', `/${missingId}`)).toMatchObject({ status: 404 });
+    expect(await call('PATCH', `/${missingId}/assumptions/0`, { body: { held: true } })).toMatchObject({ status: 404 });
     expect(await call('POST', '', { body, key: readKey })).toMatchObject({ status: 403 });
     expect(await call('GET', '', { key: null })).toMatchObject({ status: 401 });
   });

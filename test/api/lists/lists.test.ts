@@ -5,14 +5,14 @@ import { createRunEventStore } from '../../../stores/runs/event-store';
 import { type ApiUnderTest, type Reply, startWholeTestApi } from '../api-under-test';
 import { bounded, byPlace, ofHosts, ofOneThing, summaries } from './bounded';
 import { boardCases } from './cases.board';
+import { chatCases } from './cases.chat';
 import { configuredCases } from './cases.configured';
 import { governedCases } from './cases.governed';
 import { runCases } from './cases.runs';
-import { saidCases } from './cases.said';
 import { done, type ListCase } from './list-case';
 import { listOperations } from './operations';
 
-const cases: ListCase[] = [...boardCases, ...saidCases, ...governedCases, ...configuredCases, ...runCases];
+const cases: ListCase[] = [...boardCases, ...chatCases, ...governedCases, ...configuredCases, ...runCases];
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -127,8 +127,8 @@ it('continues with the events of a run by their sequence, and links to what come
   await attempts.insert({ _id: attemptId, taskId: 'task_20260101_events' });
   const events = await createRunEventStore(database, feed);
   const source = { taskId: 'task_20260101_events', attemptId, provider: 'process', agent: 'example' };
-  const said = [1, 2, 3, 4, 5].map((n) => ({ kind: 'progress' as const, payload: { message: `step ${n}` } }));
-  await events.append(source, said);
+  const progress = [1, 2, 3, 4, 5].map((n) => ({ kind: 'progress' as const, payload: { message: `step ${n}` } }));
+  await events.append(source, progress);
   const seen: number[] = [];
   let at: string | undefined = `/api/agents/task_20260101_events/attempts/${attemptId}/events?limit=2`;
   while (at !== undefined) {

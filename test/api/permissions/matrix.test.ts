@@ -161,7 +161,7 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
 
   it.each(credentials)('lets $name watch only if it may read tasks', async (caller) => {
     const watcher = await TestWatcher.open(board.url, { headers: caller.headers });
-    watcher.say({ type: 'subscribe:tasks' });
+    watcher.send({ type: 'subscribe:tasks' });
     const outcome = await eventually(
       () => watcher.closed?.code ?? watcher.of('tasks:subscribed')[0]?.type ?? pending(),
     );

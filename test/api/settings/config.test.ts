@@ -183,8 +183,8 @@ describe('repositories', () => {
 
   it('are there, on a host that is known', async () => {
     const refusal = async (method: string, path: string, body: object) => {
-      const { status, body: said } = await board.call(method, path, { body });
-      return [status, said.details.issues?.[0].path ?? said.code];
+      const { status, body: error } = await board.call(method, path, { body });
+      return [status, error.details.issues?.[0].path ?? error.code];
     };
     const hosts = await createHostStore(board.api.context.database);
     expect(await refusal('POST', '/api/config/repos', { ...atlas, path: '/nowhere/at/all' })).toEqual([400, 'path']);

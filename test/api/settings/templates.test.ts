@@ -128,8 +128,8 @@ describe('a template that was applied', () => {
 
   it('is noted, and changes nothing of the task', async () => {
     const [before, { id: templateId }] = [await board.createTask(), await create()];
-    const said = { templateId, templateName: 'Bug', fieldsChanged: ['type', 'priority'] };
-    expect(await apply(before.id, said, agentKey)).toMatchObject({ status: 200, body: { success: true } });
+    const application = { templateId, templateName: 'Bug', fieldsChanged: ['type', 'priority'] };
+    expect(await apply(before.id, application, agentKey)).toMatchObject({ status: 200, body: { success: true } });
     expect((await board.call('GET', `/api/tasks/${before.id}`)).body).toEqual(before);
   });
 

@@ -20,7 +20,7 @@ describe('event feed with replicas', () => {
   it('reaches watchers of every replica, once and in order', async () => {
     const { sessionId } = (await post(one, '/chat/send', { message: 'hello' })).body;
     const watcher = await TestWatcher.open(other.url, {}, `?api_key=${readKey}`);
-    watcher.say({ type: 'chat:subscribe', sessionId });
+    watcher.send({ type: 'chat:subscribe', sessionId });
     await watcher.receives(({ type }) => type === 'chat:subscribed');
     for (let n = 0; n < 5; n += 1) {
       await post(n % 2 ? other : one, '/chat/squad', { message: `${n}` });

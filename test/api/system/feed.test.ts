@@ -230,7 +230,7 @@ describe('event feed', () => {
     const feed = await aFeed({ maxMessages: 5 });
     const watcher = await feed.open();
     for (let n = 0; n < 6; n += 1) {
-      watcher.say({ type: 'subscribe:tasks' });
+      watcher.send({ type: 'subscribe:tasks' });
     }
     await expect(closed(watcher)).resolves.toMatchObject({ code: 4008 });
   });
@@ -253,16 +253,16 @@ describe('event feed', () => {
   ])('%s is answered with an error and the connection stays', async (_name, message, code) => {
     const feed = await aFeed();
     const watcher = await feed.open();
-    watcher.say(message);
+    watcher.send(message);
     await expect(watcher.receives(({ type }) => type === 'error')).resolves.toMatchObject({ code });
-    watcher.say({ type: 'subscribe:tasks' });
+    watcher.send({ type: 'subscribe:tasks' });
     await watcher.receives(({ type }) => type === 'tasks:subscribed');
   });
 
   test('an oversized message ends the connection and nothing else', async () => {
     const feed = await aFeed();
     const watcher = await feed.open();
-    watcher.say({ type: 'subscribe', taskId: 'x'.repeat(100_000) });
+    watcher.send({ type: 'subscribe', taskId: 'x'.repeat(100_000) });
     await expect(closed(watcher)).resolves.toMatchObject({ code: 1009 });
     await expect(feed.open()).resolves.toBeDefined();
   });
@@ -271,7 +271,7 @@ describe('event feed', () => {
     const feed = await aFeed();
     const { taskId, attemptId, append } = await anAttempt(feed, 450);
     const watcher = await feed.open();
-    watcher.say({ type: 'subscribe', taskId, attemptId, afterSequence: 200 });
+    watcher.send({ type: 'subscribe', taskId, attemptId, afterSequence: 200 });
     for (let n = 451; n <= 460; n += 1) {
       await append(n);
     }
@@ -286,7 +286,7 @@ describe('event feed', () => {
     const first = await anAttempt(feed, 3);
     const second = await anAttempt(feed, 2, 'attempt_aaaaaaaa02', first.taskId);
     const watcher = await feed.open();
-    watcher.say({ type: 'subscribe', taskId: first.taskId, attemptId: first.attemptId, afterSequence: 1 });
+    watcher.send({ type: 'subscribe', taskId: first.taskId, attemptId: first.attemptId, afterSequence: 1 });
     const third = await anAttempt(feed, 1, 'attempt_aaaaaaaa03', first.taskId);
     await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === third.attemptId);
     const reported = watcher.of('agent:event').map(({ attemptId, sequence }) => `${attemptId.slice(-2)}:${sequence}`);
@@ -299,9 +299,9 @@ describe('event feed', () => {
     const first = await anAttempt(feed, 1);
     const second = await anAttempt(feed, 1, 'attempt_aaaaaaaa02');
     const watcher = await feed.open();
-    watcher.say({ type: 'subscribe', taskId: first.taskId });
+    watcher.send({ type: 'subscribe', taskId: first.taskId });
     await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === first.attemptId);
-    watcher.say({ type: 'subscribe', taskId: second.taskId });
+    watcher.send({ type: 'subscribe', taskId: second.taskId });
     await watcher.receives(({ type, attemptId }) => type === 'agent:event' && attemptId === second.attemptId);
     await first.append(2);
     await second.append(2);
@@ -331,7 +331,7 @@ describe('event feed', () => {
     const feed = await aFeed();
     const reader = await feed.open('?api_key=reader-key-reader-key');
     const elsewhere = await feed.open();
-    elsewhere.say({ type: 'subscribe', channel: 'agent:status' });
+    elsewhere.send({ type: 'subscribe', channel: 'agent:status' });
     await elsewhere.receives(({ type }) => type === 'agent:status');
     const task = await feed.board.create({ title: 'Seen' }, { actor: 'test' });
     await reader.receives(({ type, task: seen }) => type === 'task:updated' && seen.id === task.id);

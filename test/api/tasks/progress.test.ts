@@ -51,8 +51,8 @@ describe('under a key, by a process that dies after it has written the file', ()
     await die();
     await under(id, 'second', { section: 'Done', content: 'another' });
     expect(await under(id, 'first', entry)).toMatchObject({ status: 200, body: { success: true } });
-    const said = (await contentOf(id)).replace(/<!-- added [0-9a-f]{16} -->/g, '*');
-    expect(said).toBe('## Done\n\nonce\n\n*\n\nanother\n\n*\n');
+    const content = (await contentOf(id)).replace(/<!-- added [0-9a-f]{16} -->/g, '*');
+    expect(content).toBe('## Done\n\nonce\n\n*\n\nanother\n\n*\n');
   });
 
   it('has the same entry twice under two keys', async () => {

@@ -20,7 +20,7 @@ function canChangeUsers(): boolean {
 }
 const whereRoot = canChangeUsers() ? describe : describe.skip;
 
-const say = (fields: string) => `printf '%s\\n' '${fields}'`;
+const print = (fields: string) => `printf '%s\\n' '${fields}'`;
 
 whereRoot('agents that run as another user', () => {
   let stack: Stack;
@@ -45,7 +45,7 @@ whereRoot('agents that run as another user', () => {
       agent('curious', curious),
       agent('worker', worker),
       agent('planter', planter),
-      agent('patient', `read -r task; ${say('{"type":"progress","message":"here"}')}; sleep 600 & wait`),
+      agent('patient', `read -r task; ${print('{"type":"progress","message":"here"}')}; sleep 600 & wait`),
       { ...agent('versioned', worker), versionArgs: ['-c', 'id -u'], reattach: true },
     ]);
   });
@@ -63,7 +63,7 @@ whereRoot('agents that run as another user', () => {
   });
   const worker = `read -r task; echo work > work.txt; git add work.txt
     git -c user.name=Agent -c user.email=agent@example.com commit -qm 'Work' || exit 1
-    ${say('{"type":"result","status":"success","summary":"committed"}')}`;
+    ${print('{"type":"result","status":"success","summary":"committed"}')}`;
   const curious = `read -r task
     echo "user $(id -u) $(id -g) groups $(id -G) home $HOME tmp \${TMPDIR:-none}"
     tr '\\0' '\\n' < /proc/$PPID/environ && echo 'read the environment of the worker'
@@ -75,7 +75,7 @@ whereRoot('agents that run as another user', () => {
   const planter = `read -r task; dir=$(git rev-parse --absolute-git-dir)
     rm "$dir/index"; ln -s /etc/hostname "$dir/index"; ln -s /etc "$dir/more"
     echo x > planted.txt; ln -s /etc/passwd link; chmod 777 .
-    ${say('{"type":"result","status":"success","summary":"planted"}')}`;
+    ${print('{"type":"result","status":"success","summary":"planted"}')}`;
 
   const aTask = (fields: object = {}) => stack.call.createTask({ title: 'Do it', git: { repo: 'sample' }, ...fields });
   const texts = async (taskId: string, attemptId: string): Promise<string[]> =>
@@ -85,10 +85,10 @@ whereRoot('agents that run as another user', () => {
     const task = await aTask();
     const { attemptId } = await stack.call.start(task.id, { agent: 'curious' });
     await stack.call.ended(task.id);
-    const said = (await texts(task.id, attemptId)).join('\n');
-    expect(said).toContain(`user ${user.uid} ${user.gid} groups ${user.gid} home / tmp none`);
-    expect(said).toContain('read its envelope');
-    expect(said).not.toMatch(/read the environment|listed the data|may signal/);
+    const printed = (await texts(task.id, attemptId)).join('\n');
+    expect(printed).toContain(`user ${user.uid} ${user.gid} groups ${user.gid} home / tmp none`);
+    expect(printed).toContain('read its envelope');
+    expect(printed).not.toMatch(/read the environment|listed the data|may signal/);
   });
 
   it('can read no store, whose files are the worker’s', async () => {

@@ -57,12 +57,12 @@ describe('the handle of an attempt', () => {
       inTask: false,
     });
     expect(copied.path).toBe(join(stack.dir, 'data', 'envelopes', `${parent.attemptId}.handle.json`));
-    const said = await eventually(async () => {
+    const published = await eventually(async () => {
       const events = await admin.events(parent.taskId, parent.attemptId);
       expect(JSON.stringify(events)).toContain('my handle is [REDACTED]');
       return JSON.stringify([events, await admin.status(parent.taskId)]);
     });
-    expect(said).not.toContain(copied.handle);
+    expect(published).not.toContain(copied.handle);
     const { history } = await stack.temporal.workflow
       .getHandle(`run/${parent.attemptId}`)
       .fetchHistory()

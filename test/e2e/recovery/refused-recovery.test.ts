@@ -70,7 +70,7 @@ describe('refused recovery', () => {
   ])('a retry %s frees the task at once and reports why', async (_case, change, code, undo) => {
     const taskId = await aTask();
     const watcher = await TestWatcher.open(stack.url);
-    watcher.say({ type: 'subscribe', taskId });
+    watcher.send({ type: 'subscribe', taskId });
     const attemptId = await failing(taskId);
     await change(taskId);
     const refused = await eventually(async () => {

@@ -27,7 +27,7 @@ describe('commands to running agents', () => {
   interface Run {
     taskId: string;
     attemptId: string;
-    say: (verb: string, body?: object, headers?: Record<string, string>) => Promise<Answer>;
+    send: (verb: string, body?: object, headers?: Record<string, string>) => Promise<Answer>;
     events: () => Promise<Answer['body'][]>;
     stop: () => Promise<unknown>;
   }
@@ -39,7 +39,7 @@ describe('commands to running agents', () => {
     return {
       taskId: task.id,
       attemptId,
-      say: (verb, body = {}, headers) => stack.call.post(url(verb), { attemptId, ...body }, headers),
+      send: (verb, body = {}, headers) => stack.call.post(url(verb), { attemptId, ...body }, headers),
       events: () => stack.call.events(task.id, attemptId),
       stop: () => stack.call.ok('POST', `/api/agents/${task.id}/stop`, { attemptId }),
     };
@@ -48,23 +48,23 @@ describe('commands to running agents', () => {
   test('a message and a steer reach the agent in their order, and what it answers is seen', async () => {
     const run = await aRun('listener');
     const [first, second] = [
-      await run.say('message', { message: 'one', actor: 'Jo' }),
-      await run.say('steer', { message: 'two' }),
+      await run.send('message', { message: 'one', actor: 'Jo' }),
+      await run.send('steer', { message: 'two' }),
     ];
     expect(first).toMatchObject({
       status: 200,
       body: { attemptId: run.attemptId, action: 'message', delivered: true },
     });
     expect(second).toMatchObject({ status: 200, body: { action: 'steer', delivered: true } });
-    await run.say('steer', { message: 'finish' });
+    await run.send('steer', { message: 'finish' });
     const { attempt } = await stack.call.ended(run.taskId);
     expect(attempt.completion).toMatchObject({ status: 'success', summary: 'Finished as told.' });
 
     const events = await run.events();
     const received = events.filter(({ kind }) => kind === 'message.assistant').map(({ payload }) => payload.text);
     expect(received).toEqual(['heard message one', 'heard steer two', 'heard steer finish']);
-    const said = events.filter(({ kind }) => ['message.operator', 'conversation.steered'].includes(kind));
-    expect(said.map(({ kind, payload }) => [kind, payload.message, payload.actor, payload.delivered])).toEqual([
+    const recorded = events.filter(({ kind }) => ['message.operator', 'conversation.steered'].includes(kind));
+    expect(recorded.map(({ kind, payload }) => [kind, payload.message, payload.actor, payload.delivered])).toEqual([
       ['message.operator', 'one', 'Jo', true],
       ['conversation.steered', 'two', expect.any(String), true],
       ['conversation.steered', 'finish', expect.any(String), true],
@@ -75,7 +75,7 @@ describe('commands to running agents', () => {
 
   test('an interrupt is heeded by an agent that understands it', async () => {
     const run = await aRun('listener');
-    expect(await run.say('interrupt')).toMatchObject({ status: 200, body: { action: 'interrupt', delivered: true } });
+    expect(await run.send('interrupt')).toMatchObject({ status: 200, body: { action: 'interrupt', delivered: true } });
     const { attempt } = await stack.call.ended(run.taskId);
     expect(attempt.completion).toMatchObject({ status: 'partial', summary: 'Interrupted.' });
     expect((await run.events()).map(({ kind }) => kind)).toContain('conversation.interrupted');
@@ -84,9 +84,9 @@ describe('commands to running agents', () => {
   test('commands that arrive together are each delivered once', async () => {
     const run = await aRun('listener');
     const words = Array.from({ length: 10 }, (_, n) => `word ${n}`);
-    const answers = await Promise.all(words.map((message) => run.say('steer', { message })));
+    const answers = await Promise.all(words.map((message) => run.send('steer', { message })));
     expect(answers.map(({ body }) => body.delivered)).toEqual(words.map(() => true));
-    await run.say('interrupt');
+    await run.send('interrupt');
     await stack.call.ended(run.taskId);
     const received = (await run.events())
       .filter(({ kind }) => kind === 'message.assistant')
@@ -98,20 +98,20 @@ describe('commands to running agents', () => {
     const run = await aRun('listener');
     const key = { 'x-idempotency-key': 'say-this-once' };
     const [first, second] = await Promise.all([
-      run.say('steer', { message: 'once' }, key),
-      run.say('steer', { message: 'once' }, key),
+      run.send('steer', { message: 'once' }, key),
+      run.send('steer', { message: 'once' }, key),
     ]);
     expect(first.body).toMatchObject({ delivered: true });
     // The later one may find the outcome of the other.
     const { replayed: _first, ...outcome } = first.body;
     const { replayed: _second, ...outcomeOfSecond } = second.body;
     expect(outcomeOfSecond).toEqual(outcome);
-    const other = await run.say('steer', { message: 'twice' }, key);
+    const other = await run.send('steer', { message: 'twice' }, key);
     expect(other).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
-    await run.say('interrupt');
+    await run.send('interrupt');
     await stack.call.ended(run.taskId);
     // Also after the end, the outcome is what it was.
-    expect((await run.say('steer', { message: 'once' }, key)).body).toEqual({ ...outcome, replayed: true });
+    expect((await run.send('steer', { message: 'once' }, key)).body).toEqual({ ...outcome, replayed: true });
     const received = (await run.events()).filter(({ payload }) => payload.text === 'heard steer once');
     expect(received).toHaveLength(1);
   });
@@ -119,7 +119,7 @@ describe('commands to running agents', () => {
   test('an unsupported command is refused with the evidence', async () => {
     const run = await aRun('listener');
     for (const action of ['archive', 'close']) {
-      expect(await run.say(action)).toMatchObject({
+      expect(await run.send(action)).toMatchObject({
         status: 409,
         body: {
           code: 'CAPABILITY_UNSUPPORTED',
@@ -133,12 +133,12 @@ describe('commands to running agents', () => {
         },
       });
     }
-    await run.say('interrupt');
+    await run.send('interrupt');
   });
 
   test('a message to an agent elsewhere is only recorded; a steer is refused', async () => {
     const run = await aRun('elsewhere');
-    expect(await run.say('message', { message: 'hello' })).toMatchObject({
+    expect(await run.send('message', { message: 'hello' })).toMatchObject({
       status: 200,
       body: { delivered: false, reason: expect.stringContaining('run.steer') },
     });
@@ -146,14 +146,14 @@ describe('commands to running agents', () => {
       kind: 'message.operator',
       payload: { message: 'hello', delivered: false },
     });
-    expect(await run.say('steer', { message: 'hello' })).toMatchObject({ status: 409 });
+    expect(await run.send('steer', { message: 'hello' })).toMatchObject({ status: 409 });
     await run.stop();
   });
 
   test('an agent that has closed its input is not delivered to', async () => {
     const run = await aRun('closed');
     await eventually(async () => {
-      expect((await run.say('message', { message: 'anybody?' })).body).toMatchObject({
+      expect((await run.send('message', { message: 'anybody?' })).body).toMatchObject({
         delivered: false,
         reason: 'agent-input-closed',
       });
@@ -175,18 +175,18 @@ describe('commands to running agents', () => {
     ['an unknown field', { mesage: 'x' }, 400, 'VALIDATION_ERROR'],
   ])('a steer with %s is refused', async (_name, body, status, code) => {
     const run = await aRun('listener');
-    expect(await run.say('steer', { message: 'x', ...body })).toMatchObject({ status, body: { code } });
-    await run.say('interrupt');
+    expect(await run.send('steer', { message: 'x', ...body })).toMatchObject({ status, body: { code } });
+    await run.send('interrupt');
   });
 
   test('a run that has ended receives no command, nor does the current attempt in its stead', async () => {
     const run = await aRun('listener');
-    await run.say('interrupt');
+    await run.send('interrupt');
     await stack.call.ended(run.taskId);
     const again = await stack.call.start(run.taskId, { agent: 'listener' });
-    expect(await run.say('steer', { message: 'late' })).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
+    expect(await run.send('steer', { message: 'late' })).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
     const next = { method: 'POST', path: `/api/agents/${run.taskId}/conversation/follow-up` };
-    expect(await run.say('message', { message: 'late' })).toMatchObject({
+    expect(await run.send('message', { message: 'late' })).toMatchObject({
       status: 409,
       body: { code: 'RUN_ENDED', details: { next } },
     });
@@ -216,7 +216,7 @@ describe('commands to running agents', () => {
       expect(refused).toBeInstanceOf(WorkflowUpdateFailedError);
       expect(refused).toMatchObject({ cause: { type } });
     }
-    await run.say('interrupt');
+    await run.send('interrupt');
     await stack.call.ended(run.taskId);
     expect((await run.events()).map(({ payload }) => payload.text)).toContain('heard steer from the UI');
   });
@@ -233,15 +233,15 @@ describe('commands to running agents', () => {
         attempts.findOneAndUpdate({ _id: run.attemptId }, { $set: { state } });
       const key = { 'x-idempotency-key': 'too-early' };
       await become('prepared');
-      expect(await run.say('steer', { message: 'early' }, key)).toMatchObject({
+      expect(await run.send('steer', { message: 'early' }, key)).toMatchObject({
         status: 409,
         body: { code: 'RUN_NOT_RUNNING' },
       });
       await become('running');
-      const said = await run.say('steer', { message: 'early' }, key);
-      expect(said).toMatchObject({ status: 200, body: { delivered: true } });
-      expect((await run.say('steer', { message: 'early' }, key)).body).toEqual({ ...said.body, replayed: true });
-      await run.say('interrupt');
+      const sent = await run.send('steer', { message: 'early' }, key);
+      expect(sent).toMatchObject({ status: 200, body: { delivered: true } });
+      expect((await run.send('steer', { message: 'early' }, key)).body).toEqual({ ...sent.body, replayed: true });
+      await run.send('interrupt');
       await stack.call.ended(run.taskId);
       const received = (await run.events()).filter(({ payload }) => payload.text === 'heard steer early');
       expect(received).toHaveLength(1);

@@ -116,19 +116,19 @@ describe('operator updates through Temporal', () => {
 
   test('an operator completes a run whose agent elsewhere cannot report any more', async () => {
     const { taskId, attemptId, handle } = await aRun('elsewhere');
-    const said = { attemptId, status: 'blocked', summary: 'The machine is gone.', actor: 'olivia' };
+    const completion = { attemptId, status: 'blocked', summary: 'The machine is gone.', actor: 'olivia' };
     const wrong: [object, RegExp][] = [
-      [{ ...said, attemptId: 'attempt_000000000000' }, /This run is/],
-      [{ ...said, status: 'done' }, /status is one of/],
-      [{ ...said, summary: '' }, /summary/],
-      [{ ...said, actor: 1 }, /actor/],
+      [{ ...completion, attemptId: 'attempt_000000000000' }, /This run is/],
+      [{ ...completion, status: 'done' }, /status is one of/],
+      [{ ...completion, summary: '' }, /summary/],
+      [{ ...completion, actor: 1 }, /actor/],
     ];
     for (const [argument, reason] of wrong) {
       await expect(update(handle, 'complete', argument)).rejects.toMatchObject({
         cause: { message: expect.stringMatching(reason) },
       });
     }
-    expect(await update(handle, 'complete', said)).toMatchObject({ attemptId, status: 'blocked' });
+    expect(await update(handle, 'complete', completion)).toMatchObject({ attemptId, status: 'blocked' });
     const { attempt } = await stack.call.ended(taskId);
     expect(attempt.completion).toMatchObject({
       status: 'blocked',
@@ -141,8 +141,10 @@ describe('operator updates through Temporal', () => {
 
   test('an operator cannot complete a run whose agent is a process here', async () => {
     const { taskId, attemptId, handle } = await aRun('long-bee');
-    const said = { attemptId, status: 'success', summary: 'Looks fine.', actor: 'olivia' };
-    await expect(update(handle, 'complete', said)).rejects.toMatchObject({ cause: { type: 'NOT_REMOTE_CALLBACK' } });
+    const completion = { attemptId, status: 'success', summary: 'Looks fine.', actor: 'olivia' };
+    await expect(update(handle, 'complete', completion)).rejects.toMatchObject({
+      cause: { type: 'NOT_REMOTE_CALLBACK' },
+    });
     await update(handle, 'stop', { attemptId, actor: 'olivia' });
     await stack.call.ended(taskId);
   });

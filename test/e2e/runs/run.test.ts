@@ -66,13 +66,13 @@ describe('run of an agent', () => {
     const task = await aTask();
     const watcher = await TestWatcher.open(stack.url);
     const { attemptId } = await stack.call.start(task.id, { agent: 'slow-bee' });
-    watcher.say({ type: 'subscribe', taskId: task.id, attemptId });
+    watcher.send({ type: 'subscribe', taskId: task.id, attemptId });
     await watcher.receives((message) => message.type === 'agent:event' && message.sequence === 5);
     watcher.close();
 
     const seen = watcher.sequences(attemptId);
     const again = await TestWatcher.open(other.url);
-    again.say({ type: 'subscribe', taskId: task.id, attemptId, afterSequence: seen.at(-1) });
+    again.send({ type: 'subscribe', taskId: task.id, attemptId, afterSequence: seen.at(-1) });
     await again.receives((message) => message.type === 'agent:complete');
     await again.receives(
       (message) => message.type === 'task:updated' && message.task.id === task.id && message.task.status === 'done',
@@ -164,7 +164,7 @@ describe('run of an agent', () => {
       expect(attempts.map(({ id }: { id: string }) => id)).toEqual([attemptId]);
       const watcher = await TestWatcher.open(stack.url);
       try {
-        watcher.say({ type: 'subscribe', taskId: task.id });
+        watcher.send({ type: 'subscribe', taskId: task.id });
         expect(await watcher.receives(({ type }) => type === 'subscribed')).toMatchObject({ attemptId, running });
       } finally {
         watcher.close();

@@ -34,7 +34,7 @@ describe('checkpoints of a run', () => {
     );
     return { taskId, attemptId, path: taskEnvelope.workspace.path };
   }
-  const tell = ({ taskId, attemptId }: Run, message: string) =>
+  const sendMessage = ({ taskId, attemptId }: Run, message: string) =>
     stack.call.ok('POST', `/api/agents/${taskId}/message`, { attemptId, message });
   const list = ({ taskId, attemptId }: Run, more = '') =>
     stack.call.ok('GET', `/api/agents/${taskId}/workspace/checkpoints?attemptId=${attemptId}${more}`);
@@ -53,7 +53,7 @@ describe('checkpoints of a run', () => {
 
   test('each turn that changed something leaves a checkpoint, with whose each change is', async () => {
     const run = await launch();
-    await tell(run, 'write a.txt one\nwrite b.txt two');
+    await sendMessage(run, 'write a.txt one\nwrite b.txt two');
     const [first] = await checkpoints(run, 1);
     expect(first).toMatchObject({
       schemaVersion: 'workspace-checkpoint/v1',
@@ -64,7 +64,7 @@ describe('checkpoints of a run', () => {
 
     // A person edits the same file that the agent then edits again, and one more.
     await writeFile(join(run.path, 'c.txt'), 'by hand\n');
-    await tell(run, 'delete b.txt\nsilently d.txt x\nwrite a.txt three');
+    await sendMessage(run, 'delete b.txt\nsilently d.txt x\nwrite a.txt three');
     const all = await eventually(
       async () => {
         const page = await list(run);
@@ -104,13 +104,13 @@ describe('checkpoints of a run', () => {
 
   test('a file that a person changed after the agent did is attributed to neither', async () => {
     const run = await launch();
-    await tell(run, 'write b.txt two');
+    await sendMessage(run, 'write b.txt two');
     await eventually(async () => {
       const events = await stack.call.events(run.taskId, run.attemptId);
       expect(events.map(({ kind }) => kind)).toContain('file.changed');
     });
     await writeFile(join(run.path, 'b.txt'), 'by hand\n');
-    await tell(run, 'write c.txt x');
+    await sendMessage(run, 'write c.txt x');
     await eventually(
       async () => {
         const { checkpoints: all } = await list(run);
@@ -126,7 +126,7 @@ describe('checkpoints of a run', () => {
 
   test('an agent that changes nothing leaves no checkpoint', async () => {
     const run = await launch();
-    await tell(run, 'finish');
+    await sendMessage(run, 'finish');
     await stack.call.ended(run.taskId);
     expect((await list(run)).checkpoints).toEqual([]);
   });

@@ -79,6 +79,7 @@ describe('rewind of a worktree', () => {
     const repeated = await rewind(run, target, latest, 'request-1');
     expect(repeated).toMatchObject({
       status: 200,
+      // eslint-disable-next-line id-denylist -- a public field
       body: { rewind: { id: done.body.rewind.id, thread: { told: true } } },
     });
     await stop(run);

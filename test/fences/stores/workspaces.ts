@@ -168,7 +168,7 @@ export function workspaceFences(open: OpenStore): void {
       ['approve', ['planned'], () => store.approve('rewind', 'approval', at(1))],
       ['begin', ['planned', 'committing'], () => store.begin('rewind', at(1))],
       ['end', ['committing'], () => store.end('rewind', { state: 'committed', updatedAt: at(1) })],
-      ['tell', ['committed'], () => store.tell('rewind', null, at(1))],
+      ['recordDelivery', ['committed'], () => store.recordDelivery('rewind', null, at(1))],
     ];
     describe.each(steps)('%s', (_, from, step) => {
       it.each(states)('from %s', async (state) => {

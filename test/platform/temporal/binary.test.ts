@@ -25,14 +25,14 @@ describe('finding the Temporal CLI', () => {
   const cached = () => join(directory.path, 'cache', 'runboard', `temporal-${temporalCliVersion}`);
 
   /** A program that prints who it is, or one that does not work. */
-  const program = async (path: string, { says = path, works = true } = {}): Promise<string> => {
+  const program = async (path: string, { output = path, works = true } = {}): Promise<string> => {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, works ? `#!/bin/sh\necho '${says}'\n` : '#!/bin/sh\nexit 1\n');
+    await writeFile(path, works ? `#!/bin/sh\necho '${output}'\n` : '#!/bin/sh\nexit 1\n');
     await chmod(path, 0o755);
     return path;
   };
 
-  const source = (name: string, options: { says?: string; works?: boolean } = {}): CliSource => ({
+  const source = (name: string, options: { output?: string; works?: boolean } = {}): CliSource => ({
     name,
     fetch: (_version, into) => program(join(into, 'fetched'), options),
   });
@@ -56,7 +56,7 @@ describe('finding the Temporal CLI', () => {
     const sources: CliSource[] = [
       { name: 'blocked', fetch: () => Promise.reject(new Error('no route')) },
       source('for another machine', { works: false }),
-      source('good', { says: 'I work' }),
+      source('good', { output: 'I work' }),
     ];
     const found = await findTemporalBinary({ environment, sources, report: (line) => lines.push(line) });
     expect(found).toBe(cached());

@@ -84,7 +84,7 @@ const dispatchOf = (script: string[], rules: () => ToolRules, changes: Partial<A
   });
 
 /** The agent's report of each line of its script. */
-async function said(
+async function reportOf(
   script: string[],
   rules: () => ToolRules = () => openRules(worktree),
   changes: Partial<AgentDispatch> = {},
@@ -99,7 +99,7 @@ async function said(
 
 describe('files that are offered to an agent', () => {
   test('are read and written in the worktree, and the log of the run has it', async () => {
-    const { texts, sink } = await said(['read src/a.txt', 'write new/b.txt: hello', 'read new/b.txt']);
+    const { texts, sink } = await reportOf(['read src/a.txt', 'write new/b.txt: hello', 'read new/b.txt']);
     expect(texts).toEqual(['Read one\ntwo.', 'Read hello.']);
     expect(await readFile(join(worktree, 'new/b.txt'), 'utf8')).toBe('hello\n');
     expect(sink.events).toContainEqual(
@@ -124,7 +124,7 @@ describe('files that are offered to an agent', () => {
     ['write twin.txt: x', /several hard links/],
     ['write .git/hooks/pre-commit: x', /not a file of the worktree/],
   ])('%s leads nowhere', async (line, reason) => {
-    const { texts } = await said([line]);
+    const { texts } = await reportOf([line]);
     expect(texts).toEqual([expect.stringMatching(reason)]);
     expect(await readFile(join(directory.path, 'outside.txt'), 'utf8')).toBe('outside\n');
     expect(existsSync(join(directory.path, 'planted.txt'))).toBe(false);
@@ -134,7 +134,7 @@ describe('files that are offered to an agent', () => {
     ['explore', ['write a.txt: x'], /^Refused: The run may not write a\.txt/],
     ['plan', ['write src/a.txt: x'], /^Refused: The run may not write/],
   ] as const)('are not written in the phase %s', async (phase, script, reason) => {
-    const { texts, sink } = await said([...script], () => inPhase(phase));
+    const { texts, sink } = await reportOf([...script], () => inPhase(phase));
     expect(texts).toEqual([expect.stringMatching(reason)]);
     expect(existsSync(join(worktree, 'a.txt'))).toBe(false);
     expect(sink.events).toContainEqual(
@@ -153,7 +153,7 @@ describe('files that are offered to an agent', () => {
       phase = 'implement';
       return current;
     };
-    const { texts } = await said(['write a.txt: x', 'write a.txt: y'], rules, {}, sink);
+    const { texts } = await reportOf(['write a.txt: x', 'write a.txt: y'], rules, {}, sink);
     expect(texts).toEqual([expect.stringMatching(/^Refused/)]);
     expect(await readFile(join(worktree, 'a.txt'), 'utf8')).toBe('y\n');
   });
@@ -161,7 +161,7 @@ describe('files that are offered to an agent', () => {
   test('are kept from what a preset denies, and from tools that a profile denies', async () => {
     const preset = () => ({ ...openRules(worktree), deniedPaths: ['secrets', '**/*.pem'] });
     const script = ['read secrets/key', 'write secrets/new: x', 'write deep/a.pem: x', 'read src/a.txt', 'run ls'];
-    expect((await said(script, preset)).texts).toEqual([
+    expect((await reportOf(script, preset)).texts).toEqual([
       'Refused: The sandbox preset denies secrets/key.',
       'Refused: The sandbox preset denies secrets/new.',
       'Refused: The sandbox preset denies deep/a.pem.',
@@ -169,13 +169,13 @@ describe('files that are offered to an agent', () => {
       'Refused: Commands cannot be restricted to the paths that the sandbox preset allows.',
     ]);
     const profile = () => ({ ...openRules(worktree), tools: { allowed: null, denied: ['execute', 'write'] } });
-    expect((await said(['write a.txt: x', 'run ls', 'read src/a.txt'], profile)).texts).toEqual([
+    expect((await reportOf(['write a.txt: x', 'run ls', 'read src/a.txt'], profile)).texts).toEqual([
       'Refused: The profile denies the tool write.',
       'Refused: The profile denies the tool execute.',
       'Read one\ntwo.',
     ]);
     const readers = () => ({ ...openRules(worktree), permissions: ['read'] });
-    expect((await said(['write a.txt: x'], readers)).texts).toEqual([expect.stringMatching(/gives no permission/)]);
+    expect((await reportOf(['write a.txt: x'], readers)).texts).toEqual([expect.stringMatching(/gives no permission/)]);
   });
 });
 
@@ -183,14 +183,14 @@ describe('commands that are offered to an agent', () => {
   test('run without a shell in the worktree, with the environment of the agent and no more', async () => {
     const script = ['run pwd', 'run echo $HOME;ls', 'run env', 'run false', 'run no-such-command'];
     const withKey = { agent: agent({ environmentKeys: ['TOKEN_OF_MODEL'] }) };
-    const { texts, sink } = await said(script, () => openRules(worktree), withKey);
+    const { texts, sink } = await reportOf(script, () => openRules(worktree), withKey);
     expect(texts.slice(0, 2)).toEqual([`Ran with 0: ${worktree}.`, 'Ran with 0: $HOME;ls.']);
     expect(texts[2]).toMatch(/BOARD_ATTEMPT_ID=attempt_/);
     expect(texts[2]).toContain('TOKEN_OF_MODEL=[REDACTED]');
     expect(texts[2]).not.toMatch(/JEST_WORKER_ID|NODE_ENV/);
     expect(texts.slice(3)).toEqual(['Ran with 1: .', expect.stringMatching(/^Refused: .*not found/)]);
     expect(sink.kinds()).toEqual(expect.arrayContaining(['command.started', 'command.completed']));
-    const verifying = await said(['run npm test', 'run env'], () => inPhase('verify'), withKey);
+    const verifying = await reportOf(['run npm test', 'run env'], () => inPhase('verify'), withKey);
     expect(verifying.texts[1]).toBe('Refused: The phase allows no commands of the kind mutate.');
   });
 
@@ -202,7 +202,7 @@ describe('commands that are offered to an agent', () => {
       'run cat ../outside.txt',
       'run sh -c ls',
     ];
-    const { texts } = await said(script, () => inPhase('explore'));
+    const { texts } = await reportOf(script, () => inPhase('explore'));
     expect(texts).toEqual([
       'Ran with 0: one\ntwo.',
       expect.stringMatching(/^Refused: Commands of the kind mutate cannot be restricted/),
@@ -228,7 +228,7 @@ describe('commands that are offered to an agent', () => {
   });
 
   test('are not offered to an agent that something else confines', async () => {
-    const { texts } = await said(['run ls', 'read src/a.txt'], () => openRules(worktree), {
+    const { texts } = await reportOf(['run ls', 'read src/a.txt'], () => openRules(worktree), {
       agent: agent({ hostEnforced: ['network.disable'] }),
     });
     expect(texts).toEqual([expect.stringMatching(/^Refused/), 'Read one\ntwo.']);
@@ -244,13 +244,13 @@ describe('what an agent asks permission for', () => {
     ['ask edit /etc/passwd change', 'verify', 'yes'],
   ] as const)('%s in %s is decided by the phase before a person is asked', async (line, phase, answer) => {
     const sink = new AskedSink('approved');
-    const { texts } = await said([line], () => inPhase(phase), {}, sink);
+    const { texts } = await reportOf([line], () => inPhase(phase), {}, sink);
     expect(texts).toEqual([`The answer was ${answer}.`]);
     expect(sink.asked).toHaveLength(answer === 'yes' ? 1 : 0);
   });
 
   test('a refusal is in the log with its rule', async () => {
-    const { sink } = await said(['ask edit a.txt change'], () => inPhase('explore'));
+    const { sink } = await reportOf(['ask edit a.txt change'], () => inPhase('explore'));
     expect(sink.events.find(({ kind }) => kind === 'approval.resolved')?.payload).toMatchObject({
       decidedBy: 'rule:phase',
       reason: expect.any(String),
@@ -268,13 +268,13 @@ describe('what an agent asks permission for', () => {
     };
     const allowing = { agent: agent({ permissions: 'allow' }) };
     const yes = new AskedSink('approved');
-    expect((await said(['run ls', 'run touch b.txt'], rules, allowing, yes)).texts).toEqual([
+    expect((await reportOf(['run ls', 'run touch b.txt'], rules, allowing, yes)).texts).toEqual([
       expect.stringMatching(/^Ran with 0/),
       'Ran with 0: .',
     ]);
     expect(yes.asked).toEqual(['terminal/create touch b.txt']);
     const no = new AskedSink('rejected');
-    expect((await said(['run touch c.txt'], rules, allowing, no)).texts).toEqual(['Refused: It was not approved.']);
+    expect((await reportOf(['run touch c.txt'], rules, allowing, no)).texts).toEqual(['Refused: It was not approved.']);
     expect(existsSync(join(worktree, 'c.txt'))).toBe(false);
   });
 });

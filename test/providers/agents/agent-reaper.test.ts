@@ -28,15 +28,15 @@ afterEach(async () => {
 });
 
 /** A worker in a process of its own, and what it has printed. */
-function startWorker(family: 'process' | 'acp' = 'process'): { pid: number; said: () => string } {
+function startWorker(family: 'process' | 'acp' = 'process'): { pid: number; output: () => string } {
   const args = ['-r', join(root, 'test/support/register-ts.cjs'), join(root, 'test/support/runs/agent-worker.ts')];
   const child = spawn(process.execPath, [...args, JSON.stringify({ family, dispatches })], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   worker = child;
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  return { pid: child.pid!, said: () => said };
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return { pid: child.pid!, output: () => output };
 }
 
 async function anAgent(script: string, changes: Parameters<typeof aDispatch>[2] = {}): Promise<AgentDispatch> {
@@ -49,7 +49,7 @@ const left = () => findMarked(dispatches.map(({ attemptId }) => ({ name: 'BOARD_
 const noneLeft = () => eventually(async () => expect(await left()).toEqual([]), { withinMs: 30_000 });
 const sizeOf = (name: string): number =>
   statSync(join(directory.path, 'worktree', name), { throwIfNoEntry: false })?.size ?? 0;
-const reaperOf = (said: string): number => Number(/reaper (\d+)/.exec(said)?.[1]);
+const reaperOf = (output: string): number => Number(/reaper (\d+)/.exec(output)?.[1]);
 
 /** The size of a file once it has stopped to grow for longer than any agent here pauses. */
 async function expectStill(name: string): Promise<void> {
@@ -66,7 +66,7 @@ describe('agents whose worker is killed, and no other worker comes', () => {
     await anAgent(`trap '' TERM; ${ledger('deaf')}`);
     await anAgent(`setsid sh -c '${ledger('apart')}' & setsid sh -c '${ledger('further')}' & wait`);
     const names = ['plain', 'deaf', 'apart', 'further'];
-    const { pid, said } = startWorker();
+    const { pid, output } = startWorker();
     await eventually(() => expect(names.filter((name) => sizeOf(name) > 50)).toEqual(names));
     process.kill(pid, 'SIGKILL');
     await noneLeft();
@@ -74,7 +74,7 @@ describe('agents whose worker is killed, and no other worker comes', () => {
       await expectStill(name);
     }
     // The reaper has nothing more to do.
-    await eventually(async () => expect(await identify(reaperOf(said()))).toBeUndefined());
+    await eventually(async () => expect(await identify(reaperOf(output()))).toBeUndefined());
   });
 
   it('stop to work when they speak the Agent Client Protocol', async () => {
@@ -90,9 +90,9 @@ describe('agents whose worker is killed, and no other worker comes', () => {
       for (let n = 0; n < 8; n += 1) {
         await anAgent(ledger(`${moment}-${n}`));
       }
-      const { pid, said } = startWorker();
+      const { pid, output } = startWorker();
       const exited = once(worker!, 'exit');
-      await eventually(() => expect(said()).toContain('reaper'), { everyMs: 1 });
+      await eventually(() => expect(output()).toContain('reaper'), { everyMs: 1 });
       process.kill(pid, 'SIGKILL');
       await exited;
       await noneLeft();
@@ -102,10 +102,10 @@ describe('agents whose worker is killed, and no other worker comes', () => {
 
   it('are ended also when the reaper was killed before', async () => {
     await anAgent(`trap '' TERM; ${ledger('guarded')}`);
-    const { pid, said } = startWorker();
+    const { pid, output } = startWorker();
     await eventually(() => expect(sizeOf('guarded')).toBeGreaterThan(50));
-    await eventually(() => expect(reaperOf(said())).toBeGreaterThan(0));
-    const first = reaperOf(said());
+    await eventually(() => expect(reaperOf(output())).toBeGreaterThan(0));
+    const first = reaperOf(output());
     process.kill(first, 'SIGKILL');
     const second = await eventually(() => {
       const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
@@ -116,7 +116,7 @@ describe('agents whose worker is killed, and no other worker comes', () => {
       return found;
     });
     // It is a process before it has the list of what it guards.
-    await eventually(() => expect(said()).toContain(`guarding ${second}`));
+    await eventually(() => expect(output()).toContain(`guarding ${second}`));
     process.kill(pid, 'SIGKILL');
     await noneLeft();
   });

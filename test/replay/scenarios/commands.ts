@@ -10,7 +10,7 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
     const task = await call.createTask({ title: 'Recorded', git: { repo: 'sample' } });
     const key = { 'x-idempotency-key': `recorded-${task.id}` };
     const { attemptId } = await eventually(() => call.start(task.id, { agent }, key));
-    const say = (verb: string, message?: string) =>
+    const send = (verb: string, message?: string) =>
       call.ok(
         'POST',
         `/api/agents/${task.id}/${verb}`,
@@ -18,21 +18,21 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
         { 'x-idempotency-key': `recorded-${task.id}-${verb}` },
       );
     const run = { taskId: task.id as string, attemptId: attemptId as string };
-    return { ...run, say, handle: temporal.workflow.getHandle(agentRunId(run.attemptId)) };
+    return { ...run, send, handle: temporal.workflow.getHandle(agentRunId(run.attemptId)) };
   };
   const spoken = await launch('listener');
-  await Promise.all([spoken.say('message', 'one'), spoken.say('conversation/steer', 'two')]);
+  await Promise.all([spoken.send('message', 'one'), spoken.send('conversation/steer', 'two')]);
   const steer = { attemptId: spoken.attemptId, type: 'steer', message: 'three', actor: 'olivia' } as const;
   await spoken.handle.executeUpdate(commandUpdate, { args: [steer] });
-  await spoken.say('conversation/interrupt');
+  await spoken.send('conversation/interrupt');
   await call.ended(spoken.taskId);
 
   const stopped = await launch('listener');
-  await stopped.say('message', 'one');
+  await stopped.send('message', 'one');
   await stopped.handle.executeUpdate(stopUpdate, { args: [{ attemptId: stopped.attemptId, actor: 'olivia' }] });
 
   const remote = await launch('elsewhere');
-  await remote.say('message', 'is only recorded');
+  await remote.send('message', 'is only recorded');
   const end = { attemptId: remote.attemptId, status: 'blocked', summary: 'It is gone.', actor: 'olivia' } as const;
   await remote.handle.executeUpdate(completeUpdate, { args: [end] });
 
@@ -47,7 +47,7 @@ export async function commandScenarios({ service, temporal }: Stage): Promise<Re
     }
   });
   killPart(service, 'worker');
-  const answer = await eventually(() => unheard.say('conversation/steer', 'anybody?'));
+  const answer = await eventually(() => unheard.send('conversation/steer', 'anybody?'));
   if (answer.reason !== 'agent-lost') {
     throw new Error(`expected a lost agent, not ${answer.reason}`);
   }

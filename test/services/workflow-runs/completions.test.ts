@@ -48,8 +48,8 @@ describe('as one JSON document', () => {
       tool_choice: { mode: 'named', tool_name: 'look' },
     });
     const { body } = under.provider.last();
-    const said = JSON.stringify(body.messages);
-    expect(said).toMatch(/Hi.*Ho.*Well\?/);
+    const sent = JSON.stringify(body.messages);
+    expect(sent).toMatch(/Hi.*Ho.*Well\?/);
     expect(JSON.stringify([body.system ?? body.messages[0]])).toContain('Be brief.');
     expect(body).toMatchObject({ max_tokens: 99, temperature: 0.5, stream: true });
     expect(body.stop ?? body.stop_sequences).toEqual(['END']);
@@ -64,10 +64,10 @@ describe('as one JSON document', () => {
       { role: 'tool', content: [{ kind: 'tool_result', data: { tool_call_id: 'c1', content: { seen: 'stars' } } }] },
     ];
     expect((await ask({ model, messages, tools })).status).toBe(200);
-    const said = JSON.stringify(under.provider.last().body.messages);
-    expect(said).toContain(image.data.data);
-    expect(said).toContain('stars');
-    expect(said).toContain('sky');
+    const sent = JSON.stringify(under.provider.last().body.messages);
+    expect(sent).toContain(image.data.data);
+    expect(sent).toContain('stars');
+    expect(sent).toContain('sky');
     // Other ways to bring them: arguments as the text of their JSON, a result as a text beside the id of its call.
     const asText = [{ kind: 'tool_call', data: { ...calls[0]!.data, arguments: '{"at":"sea"}' } }];
     await ask({ model, messages: [messages[0], { role: 'assistant', content: asText }, messages[2]], tools });
@@ -244,10 +244,10 @@ describe('as a stream', () => {
   it.each([
     ['before', []],
     ['after', ['one']],
-  ])('calls the model off when the caller leaves %s the first word', async (_case, said) => {
+  ])('calls the model off when the caller leaves %s the first word', async (_case, chunks) => {
     const gate = aGate();
     under.provider.answers(async function* () {
-      yield* said;
+      yield* chunks;
       await gate.opened;
       yield 'never';
     });
@@ -255,7 +255,7 @@ describe('as a stream', () => {
     const leaving = new AbortController();
     const response = stream({ messages: [user('Hi')] }, leaving.signal);
     await eventually(async () => expect(under.provider.asked).toHaveLength(before + 1));
-    if (said.length > 0) {
+    if (chunks.length > 0) {
       await eventsOf(await response).next();
     }
     leaving.abort();

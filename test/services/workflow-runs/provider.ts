@@ -5,7 +5,7 @@ import { listen } from '../../../platform/http/server/server';
 export const cut = Symbol('cut');
 
 /** One piece of a stand-in model's answer. */
-export type Said =
+export type ReplyPart =
   | string
   | { thinking: string; signature?: string }
   | { tool: string; id: string; input: unknown }
@@ -21,7 +21,7 @@ export interface Asked {
   left: boolean;
 }
 
-export type Reply = Refusal | AsyncIterable<Said> | Iterable<Said>;
+export type Reply = Refusal | AsyncIterable<ReplyPart> | Iterable<ReplyPart>;
 
 interface Refusal {
   status: number;
@@ -35,7 +35,7 @@ export const used = { input: 1_000, cached: 400, output: 50 };
 /** Writes an answer as the events of one protocol. */
 interface Protocol {
   begin(): unknown[];
-  say(said: Exclude<Said, typeof cut>): unknown[];
+  encode(part: Exclude<ReplyPart, typeof cut>): unknown[];
   end(): unknown[];
 }
 
@@ -50,20 +50,20 @@ function openAi(): Protocol {
   });
   return {
     begin: () => [chunk({ role: 'assistant', content: '' })],
-    say(said) {
-      if (typeof said === 'string') {
-        return [chunk({ content: said })];
+    encode(part) {
+      if (typeof part === 'string') {
+        return [chunk({ content: part })];
       }
-      if ('error' in said) {
-        return [said];
+      if ('error' in part) {
+        return [part];
       }
-      if ('thinking' in said) {
-        return [chunk({ reasoning_content: said.thinking })];
+      if ('thinking' in part) {
+        return [chunk({ reasoning_content: part.thinking })];
       }
       finish = 'tool_calls';
-      const call = { index: 0, id: said.id, type: 'function' };
+      const call = { index: 0, id: part.id, type: 'function' };
       return [
-        chunk({ tool_calls: [{ ...call, function: { name: said.tool, arguments: JSON.stringify(said.input) } }] }),
+        chunk({ tool_calls: [{ ...call, function: { name: part.tool, arguments: JSON.stringify(part.input) } }] }),
       ];
     },
     end: () => [
@@ -110,24 +110,24 @@ function anthropic(): Protocol {
         },
       },
     ],
-    say(said) {
-      if (typeof said === 'string') {
-        return block({ type: 'text', text: '' }, { type: 'text_delta', text: said });
+    encode(part) {
+      if (typeof part === 'string') {
+        return block({ type: 'text', text: '' }, { type: 'text_delta', text: part });
       }
-      if ('error' in said) {
-        return [{ type: 'error', ...said }];
+      if ('error' in part) {
+        return [{ type: 'error', ...part }];
       }
-      if ('thinking' in said) {
+      if ('thinking' in part) {
         return block(
           { type: 'thinking', thinking: '' },
-          { type: 'thinking_delta', thinking: said.thinking },
-          { type: 'signature_delta', signature: said.signature ?? 'signed' },
+          { type: 'thinking_delta', thinking: part.thinking },
+          { type: 'signature_delta', signature: part.signature ?? 'signed' },
         );
       }
       stop = 'tool_use';
       return block(
-        { type: 'tool_use', id: said.id, name: said.tool, input: {} },
-        { type: 'input_json_delta', partial_json: JSON.stringify(said.input) },
+        { type: 'tool_use', id: part.id, name: part.tool, input: {} },
+        { type: 'input_json_delta', partial_json: JSON.stringify(part.input) },
       );
     },
     end: () => [
@@ -175,16 +175,16 @@ export async function aProvider() {
         }
       };
       let begun = false;
-      for await (const said of answer) {
-        if (said === cut) {
+      for await (const part of answer) {
+        if (part === cut) {
           return void response.destroy();
         }
         if (!begun) {
           write(protocol.begin());
         }
         begun = true;
-        write(protocol.say(said));
-        if (typeof said === 'object' && 'error' in said) {
+        write(protocol.encode(part));
+        if (typeof part === 'object' && 'error' in part) {
           return void response.end();
         }
       }

@@ -8,16 +8,16 @@ import { createTaskLocks } from '../../../stores/board-files/task-locks';
 
 const [dir = '', what = '', id = '', count = '0'] = process.argv.slice(2);
 const log = createLog({ name: 'child', level: 'silent' });
-const say = (line: unknown): boolean => process.stdout.write(`${JSON.stringify(line)}\n`);
+const print = (line: unknown): boolean => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /** Adds one to the field `points`, `count` times, by reading and writing. */
 async function increment(): Promise<void> {
   const board = await createBoard({ dir, log });
-  say('ready');
+  print('ready');
   for (let n = 0; n < Number(count); n += 1) {
     const next = (points: unknown): number => (typeof points === 'number' ? points : 0) + 1;
     const task = await board.update(id, (current) => ({ points: next(current.points) }), { actor: 'service:child' });
-    say({ revision: task.revision, points: task.points });
+    print({ revision: task.revision, points: task.points });
   }
   await board.close();
 }
@@ -25,19 +25,19 @@ async function increment(): Promise<void> {
 /** Changes the title, and so the file name, until it is killed. */
 async function rename(): Promise<void> {
   const board = await createBoard({ dir, log });
-  say('ready');
+  print('ready');
   for (let n = 0; ; n += 1) {
     const task = await board.update(id, () => ({ title: `Title ${n}`, description: 'x'.repeat(50_000) }), {
       actor: 'service:child',
     });
-    say({ revision: task.revision });
+    print({ revision: task.revision });
   }
 }
 
 /** Moves the task between the archive and the board, `count` times or until it is killed. */
 async function shuttle(): Promise<void> {
   const board = await createBoard({ dir, log });
-  say('ready');
+  print('ready');
   for (let n = 1; count === '0' || n <= Number(count); n += 1) {
     const options = { actor: 'service:child', operation: 'shuttle' };
     const fields = (moves: unknown) => ({ moves: (typeof moves === 'number' ? moves : 0) + 1 });
@@ -45,7 +45,7 @@ async function shuttle(): Promise<void> {
       to: n % 2 ? 'archive' : 'active',
       ...options,
     });
-    say({ revision: task.revision });
+    print({ revision: task.revision });
   }
   await board.close();
 }
@@ -60,14 +60,14 @@ async function halfPromote(): Promise<void> {
     }
     await reallyRename(from, to);
   };
-  say('ready');
+  print('ready');
   await board.move(id, () => ({ status: 'todo' }), { to: 'active', actor: 'service:child', operation: 'promote' });
 }
 
 /** Takes a task's lock and never releases it. */
 async function hold(): Promise<void> {
   await createTaskLocks(join(dir), log).exclusive(id, async () => {
-    say('holding');
+    print('holding');
     await delay(600_000);
   });
 }

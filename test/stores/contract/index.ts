@@ -1,6 +1,7 @@
 import { aggregationContract } from './aggregation';
 import { attachmentsContract } from './attachments';
 import { blobsContract } from './blobs';
+import { chatContract } from './chat';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
 import { lateWorkersContract } from './late-workers';
@@ -12,7 +13,6 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
-import { saidContract } from './said';
 import { updatesContract } from './updates';
 
 /** What every adapter of the store port does. */
@@ -29,7 +29,7 @@ export function storeContract(harness: StoreHarness): void {
   outputArtifactsContract(harness);
   attachmentsContract(harness);
   managedListsContract(harness);
-  saidContract(harness);
+  chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
 }

@@ -48,8 +48,8 @@ export function logContract(harness: StoreHarness): void {
 
     it('notifies another log of an append, once both are there', async () => {
       const name = uniqueName();
-      const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
-      const notices = watch(heardFeed, 'all');
+      const [feed, watchedFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
+      const notices = watch(watchedFeed, 'all');
       const notice = { log: feed, scope: 'all', entry: (last: number) => ({ text: `up to ${last}` }) };
       expect(await log.appendWithNotice('s', [{ text: 'a' }, { text: 'b' }], notice)).toEqual([1, 2]);
       expect(await log.appendWithNotice('s', [{ text: 'c', dedupeKey: 'k' }], notice)).toEqual([3]);
@@ -61,11 +61,11 @@ export function logContract(harness: StoreHarness): void {
 
     it('never shows a notice before its entries', async () => {
       const name = uniqueName();
-      const [feed, heardFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
+      const [feed, watchedFeed] = await Promise.all([db.one.log<Line>({ name }), db.other.log<Line>({ name })]);
       const missed: number[] = [];
       let received = 0;
       void (async () => {
-        for await (const entries of heardFeed.watch('all', { after: 0, signal: ended.signal })) {
+        for await (const entries of watchedFeed.watch('all', { after: 0, signal: ended.signal })) {
           for (const { text } of entries) {
             if ((await elsewhere.last('s')) < Number(text)) {
               missed.push(Number(text));

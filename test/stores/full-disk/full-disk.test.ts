@@ -36,7 +36,7 @@ describe('full disk', () => {
       left: [],
       unchanged: true,
       exit: { exitCode: 7, signal: null },
-      said: { rest: 'said while full', dropped: 'nothing' },
+      output: { rest: 'said while full', dropped: 'nothing' },
       after: { create: 'none', record: 'none' },
       log: { unwritten: true, kept: ['long', 'while full', 'the disk of the log was full'], all: 303 },
     });
@@ -55,7 +55,7 @@ describe('full disk', () => {
     try {
       expect(await onSmallDisk('worker-on-small-disk', '16m', server.address)).toEqual({
         waited: true,
-        said: ['disk full, waiting for space', 'disk space available again', 'worker started'],
+        spaceMessages: ['disk full, waiting for space', 'disk space available again', 'worker started'],
         unwritten: true,
         survived: true,
         goesOn: true,
@@ -93,11 +93,11 @@ describe('full disk', () => {
   });
 
   it('the service that is started on a full disk waits for space and reports it, and its api starts without where it can', async () => {
-    const said = ['disk full, waiting for space', 'disk space available again'];
+    const spaceMessages = ['disk full, waiting for space', 'disk space available again'];
     expect(await onSmallDisk('start-on-small-disk', '64m')).toEqual({
       waited: true,
       exited: [0],
-      said: [said, said],
+      spaceMessages: [spaceMessages, spaceMessages],
       startedWhileFull: [200, 507],
     });
   });

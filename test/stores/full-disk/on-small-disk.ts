@@ -81,7 +81,7 @@ async function main(): Promise<void> {
     }
     return ended;
   });
-  const said = await eventually(async () => {
+  const output = await eventually(async () => {
     const rest = await restOf(spool.out);
     if (!rest || rest.length === 0) {
       throw new Error('not copied yet');
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
       left,
       unchanged,
       exit,
-      said,
+      output,
       after,
       log: { unwritten: unwritten < 9_000, kept, all: logged.length - 1 + lost },
     }),

@@ -92,10 +92,12 @@ async function main(): Promise<void> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ title: 'On a full disk' }),
     });
-    const said = [join(dataDir, 'logs', 'supervisor.log'), join(disk, 'alone.log')].map((file) =>
+    const spaceMessages = [join(dataDir, 'logs', 'supervisor.log'), join(disk, 'alone.log')].map((file) =>
       logged(file).filter((msg) => msg.includes('space')),
     );
-    process.stdout.write(JSON.stringify({ waited, exited, said, startedWhileFull: [list.status, create.status] }));
+    process.stdout.write(
+      JSON.stringify({ waited, exited, spaceMessages, startedWhileFull: [list.status, create.status] }),
+    );
   } finally {
     rmSync(filler, { force: true });
     await service.stop();

@@ -95,10 +95,10 @@ async function main(): Promise<void> {
       }
       return !state.ended && worker.isReady();
     });
-    const said = ['disk full, waiting for space', 'disk space available again', 'worker started'].filter((msg) =>
-      first.includes(msg),
+    const spaceMessages = ['disk full, waiting for space', 'disk space available again', 'worker started'].filter(
+      (msg) => first.includes(msg),
     );
-    process.stdout.write(JSON.stringify({ waited, said, unwritten, survived, goesOn }));
+    process.stdout.write(JSON.stringify({ waited, spaceMessages, unwritten, survived, goesOn }));
   } finally {
     watcher.close();
     await client.connection.close();

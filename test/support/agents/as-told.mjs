@@ -5,18 +5,18 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const { value: first } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
-const told = JSON.parse(JSON.parse(first).envelope.objective.description);
-for (const [path, text] of Object.entries(told.files ?? {})) {
+const script = JSON.parse(JSON.parse(first).envelope.objective.description);
+for (const [path, text] of Object.entries(script.files ?? {})) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
-for (const [path, target] of Object.entries(told.links ?? {})) {
+for (const [path, target] of Object.entries(script.links ?? {})) {
   symlinkSync(target, path);
 }
-if (told.commit) {
+if (script.commit) {
   const git = (...args) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args]);
   git('add', '-A');
-  git('commit', '--quiet', '-m', told.commit);
+  git('commit', '--quiet', '-m', script.commit);
 }
-const lines = [...(told.say ?? []), ...(told.result ? [{ type: 'result', ...told.result }] : [])];
-process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => process.exit(told.exit ?? 0));
+const lines = [...(script.say ?? []), ...(script.result ? [{ type: 'result', ...script.result }] : [])];
+process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => process.exit(script.exit ?? 0));

@@ -25,9 +25,9 @@ for (const { id, decision } of answers) {
     writeFileSync(`${id}.txt`, 'allowed\n');
   }
 }
-const told = answers.map(
+const decisions = answers.map(
   ({ id, decision, note, response }) =>
     `${id}=${decision}${note ? ` (${note})` : ''}${response ? ` ${Object.keys(response).join()}` : ''}`,
 );
-say({ type: 'result', status: 'success', summary: told.sort().join('; ') });
+say({ type: 'result', status: 'success', summary: decisions.sort().join('; ') });
 process.exit(0);

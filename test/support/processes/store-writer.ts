@@ -7,26 +7,26 @@ import type { LogEntry } from '../../../stores/port/collection';
 import { openSqlite } from '../../../stores/sqlite/database';
 
 const [file = '', name = '', mode = ''] = process.argv.slice(2);
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const database = await openSqlite({ file, log: createLog({ name: 'writer', level: 'fatal' }) });
   const documents = await database.collection<{ _id: string; count?: number }>({ name: 'documents' });
   const log = await database.log<LogEntry & { by: string }>({ name: 'lines' });
-  say('ready');
+  print('ready');
   if (mode === 'insert') {
     const lane = async (number: number) => {
       for (let at = 0; ; at += 1) {
         const id = `${name}.${number}.${at}`;
         await documents.insert({ _id: id });
-        say(id);
+        print(id);
       }
     };
     await Promise.all(Array.from({ length: 10 }, (_, number) => lane(number)));
   } else if (mode === 'append') {
     for (;;) {
       for (const sequence of await log.append('s', [{ by: name }, { by: name }])) {
-        say(String(sequence));
+        print(String(sequence));
       }
     }
   } else {
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     };
     await Promise.all(Array.from({ length: 5 }, lane));
     await database.close();
-    say('done');
+    print('done');
   }
 }
 

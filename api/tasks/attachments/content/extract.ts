@@ -14,7 +14,7 @@ import { FileRefused } from './refused';
 import { TooLarge } from './too-large';
 
 const { path, extension, maxTextLength } = JSON.parse(process.argv[2] ?? '{}') as Look;
-const say = (finding: Finding): void => void process.send?.(finding);
+const report = (finding: Finding): void => void process.send?.(finding);
 
 async function assertMagic(content: Buffer, { magic }: FileType): Promise<void> {
   const detected = await fileTypeFromBuffer(content);
@@ -45,14 +45,14 @@ async function look(): Promise<void> {
   if (plain === undefined) {
     await assertMagic(content, type);
   }
-  say({ kind: 'accepted', mimeType: type.mimeType });
+  report({ kind: 'accepted', mimeType: type.mimeType });
   try {
     const text = plain ?? (await textOf(content, type));
     if (text?.trim()) {
-      say({ kind: 'text', text: wellFormed(text.slice(0, maxTextLength)) });
+      report({ kind: 'text', text: wellFormed(text.slice(0, maxTextLength)) });
     }
   } catch (error) {
-    say({ kind: 'no-text', problem: isLimit(error) ? 'limit' : 'unreadable' });
+    report({ kind: 'no-text', problem: isLimit(error) ? 'limit' : 'unreadable' });
   }
 }
 
@@ -61,7 +61,7 @@ look()
     if (!(error instanceof FileRefused)) {
       throw error;
     }
-    say({ kind: 'refused', reason: error.message });
+    report({ kind: 'refused', reason: error.message });
   })
   .finally(() => {
     // Earlier messages are delivered before it.

@@ -119,7 +119,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
     await verify(pause ? 'pause' : 'unpause', message);
     control.paused = pause;
     progress.change({ status: pause ? 'paused' : 'running' });
-    progress.tell(pause ? { RunPaused: {} } : { RunUnpaused: {} });
+    progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} });
     await progress.flush();
     // Another run may start while this one is paused.
     if (pause) {
@@ -190,7 +190,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
         throw error;
       });
       progress.addGuidance(guidance);
-      progress.tell({ Steered: { text: guidance.text.slice(0, 1_000) } });
+      progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } });
       await progress.flush();
     },
     {

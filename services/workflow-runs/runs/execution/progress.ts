@@ -129,7 +129,7 @@ export class RunProgress {
     return this.#questions.has(questionId);
   }
 
-  tell(event: RunEvent): void {
+  record(event: RunEvent): void {
     this.#pending.events.push({ at: new Date().toISOString(), event });
   }
 
@@ -195,7 +195,7 @@ export class RunProgress {
       retries: 0,
     };
     this.#steps += 1;
-    this.tell({ StageStarted: { stage_id: stage.id, node_id: nodeId, name: label, kind } });
+    this.record({ StageStarted: { stage_id: stage.id, node_id: nodeId, name: label, kind } });
     this.#touch(stage);
     return stage;
   }
@@ -216,11 +216,11 @@ export class RunProgress {
     }
     const facts = { stage_id: stage.id, node_id, duration_ms: durationMs };
     if (status === 'completed') {
-      this.tell({ StageCompleted: { ...facts, ...(stage.notes && { notes: stage.notes }) } });
+      this.record({ StageCompleted: { ...facts, ...(stage.notes && { notes: stage.notes }) } });
     } else if (status === 'failed') {
-      this.tell({ StageFailed: { ...facts, error: stage.failure_reason ?? 'It failed.' } });
+      this.record({ StageFailed: { ...facts, error: stage.failure_reason ?? 'It failed.' } });
     } else {
-      this.tell({ StageCancelled: { stage_id: stage.id, node_id } });
+      this.record({ StageCancelled: { stage_id: stage.id, node_id } });
     }
   }
 
@@ -235,7 +235,7 @@ export class RunProgress {
       node_outcomes: { ...this.#outcomes },
       ...(next !== undefined && { next_node_id: next }),
     };
-    this.tell({ CheckpointSaved: { node_id: current } });
+    this.record({ CheckpointSaved: { node_id: current } });
   }
 
   /** Writes down what has changed since the last time; resolves when all of it is. One write at a time, in order. */

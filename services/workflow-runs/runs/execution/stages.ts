@@ -63,7 +63,7 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
     case 'prompt':
       return promptModel(node, underWay, run);
     case 'human':
-      return askSomebody(node, underWay, run);
+      return askHuman(node, underWay, run);
     case 'wait':
       await run.progress.flush();
       underWay.untilMs ??= Date.now() + (node.timeoutMs ?? 0);
@@ -105,7 +105,7 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
   return { outcome: { outcome: 'success' }, reported: { model, usage, retries, notes: answer.text.slice(0, 200) } };
 }
 
-async function askSomebody(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
+async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
   const { progress, answers } = run;
   const { id } = underWay.stage;
   if (!node.question) {
@@ -114,7 +114,7 @@ async function askSomebody(node: GraphNode, underWay: StageUnderWay, run: StageC
   if (!progress.isAsked(id)) {
     const question = questionOf(node.question, id, run);
     progress.ask(question);
-    progress.tell({ InterviewStarted: { stage_id: id, question_id: id, text: question.text } });
+    progress.record({ InterviewStarted: { stage_id: id, question_id: id, text: question.text } });
   }
   await progress.flush();
   if (node.timeoutMs !== undefined) {
@@ -132,14 +132,14 @@ async function askSomebody(node: GraphNode, underWay: StageUnderWay, run: StageC
   const answer = answers.get(id);
   answers.delete(id);
   if (!answer) {
-    progress.tell({ InterviewTimedOut: { stage_id: id, question_id: id } });
+    progress.record({ InterviewTimedOut: { stage_id: id, question_id: id } });
     const reason = 'Nobody answered in time.';
     return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
   const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
   progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
   const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
-  progress.tell({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } });
+  progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } });
   return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
 }
 

@@ -80,7 +80,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
       progress.change({ status: 'running', started_at: startedAt.toISOString() });
-      progress.tell({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
+      progress.record({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
     }
     const run: Walk = {
       runId,
@@ -168,11 +168,11 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     progress.withdrawAll();
     progress.change({ status, ended_at: endedAt.toISOString(), ...error });
     if (status === 'completed') {
-      progress.tell({ RunCompleted: { duration_ms } });
+      progress.record({ RunCompleted: { duration_ms } });
     } else if (status === 'failed') {
-      progress.tell({ RunFailed: { duration_ms, error: message } });
+      progress.record({ RunFailed: { duration_ms, error: message } });
     } else {
-      progress.tell({ RunCancelled: { duration_ms } });
+      progress.record({ RunCancelled: { duration_ms } });
     }
     await progress.flush();
     control.suspended = false;

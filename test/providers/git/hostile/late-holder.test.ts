@@ -181,9 +181,9 @@ describe('SIGSTOP of a process that reclaims', () => {
     ];
     const child = spawn(process.execPath, args, { env: { ...process.env, PATH: path } });
     children.push(child);
-    let said = '';
-    child.stdout.on('data', (part: Buffer) => (said += part.toString()));
-    const ended = new Promise<string>((resolve) => child.once('close', () => resolve(said)));
+    let printed = '';
+    child.stdout.on('data', (part: Buffer) => (printed += part.toString()));
+    const ended = new Promise<string>((resolve) => child.once('close', () => resolve(printed)));
     return { child, ended };
   }
   const isStopped = (pid: number) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

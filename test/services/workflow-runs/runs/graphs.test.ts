@@ -113,9 +113,9 @@ describe('people in a run', () => {
     const reported = events?.flatMap(
       ({ workflowExecutionUpdateAcceptedEventAttributes: each }) => each?.acceptedRequest?.input?.args?.payloads ?? [],
     );
-    const said = JSON.parse(Buffer.from(reported?.[0]?.data ?? []).toString()) as object;
-    expect(said).toMatchObject({ text: 'Be brief' });
-    await handle.executeUpdate('steer', { args: [said] });
+    const argument = JSON.parse(Buffer.from(reported?.[0]?.data ?? []).toString()) as object;
+    expect(argument).toMatchObject({ text: 'Be brief' });
+    await handle.executeUpdate('steer', { args: [argument] });
     await answer(id, 'ok', { value: 'go' });
     await untilStatus(id, 'completed');
     const [{ content }] = (await get(`/runs/${id}/stages/write/turns`)).data;

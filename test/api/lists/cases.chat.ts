@@ -1,7 +1,7 @@
 import { done, type ListCase, posting } from './list-case';
 
 /** Messages of people and agents. */
-export const saidCases: ListCase[] = [
+export const chatCases: ListCase[] = [
   {
     operation: 'listSquadMessages',
     path: '/api/chat/squad?agent=admin',

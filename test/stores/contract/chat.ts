@@ -7,7 +7,7 @@ import { createSequencer, type Sequenced } from '../../../stores/port/sequencer'
 import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 /** Messages on the board, by several processes at once, on every adapter. */
-export function saidContract(harness: StoreHarness): void {
+export function chatContract(harness: StoreHarness): void {
   describe('messages of the chat stores', () => {
     const stores = useTwoConnections(harness);
     const both = <T>(open: (database: Database) => Promise<T>): Promise<[T, T]> =>
