@@ -113,7 +113,7 @@ async function measureFlood(service: RunningService, runs: number): Promise<obje
     'runs at once': runs,
     events,
     'stored/s': rate(Math.max(...times.map((time) => time.last))),
-    'heard/s': rate(Math.max(...received.map(({ lastAt }) => lastAt))),
+    'received/s': rate(Math.max(...received.map(({ lastAt }) => lastAt))),
   };
 }
 

@@ -21,7 +21,7 @@ describe('banner of npm start', () => {
     expect(lines).toContain('    OpenAPI        http://127.0.0.1:3001/api/openapi.json');
   });
 
-  it('says which settings are of no use, because their service is not started', () => {
+  it('lists the settings that are of no use, because their service is not started', () => {
     expect(banner(service)).toContain('PLANTS_TOKENS is set, but plants is not started: SERVICES=plants');
   });
 

@@ -71,7 +71,7 @@ const bundle = /(?:^|-)workflow-bundle$/;
 
 const everyMs = 5_000;
 
-/** Runs one step of the build; on standard error it says which, every few seconds that it continues, and how long it took. */
+/** Runs one step of the build; on standard error it prints which, every few seconds that it continues, and how long it took. */
 async function step(name, work) {
   const startedAt = performance.now();
   const seconds = () => `${Math.round((performance.now() - startedAt) / 1_000)} s`;

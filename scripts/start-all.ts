@@ -51,7 +51,7 @@ const servicePort = {
   'workflow-runs': 'WORKFLOW_RUNS_PORT',
 } as const satisfies Record<SmallService, string>;
 
-/** Settings without which a small service is of no use: that one is set says that the service is wanted. */
+/** Settings without which a small service is of no use: one that is set requests the service. */
 const serviceSettings = {
   bitmap: 'BITMAP_TOKEN',
   plants: 'PLANTS_TOKENS',

@@ -57,7 +57,7 @@ export const inventoryMessage = (location: PlannedLocation & Signed): ProvenMess
 export const inspectMessage = (input: { taskId: string } & Signed): ProvenMessage =>
   provenMessage('inspect', input, { subject: input.taskId, actor: byService });
 
-/** Names commits of the stores, which are read whoever leads to them. */
+/** Names commits of the stores, which are read whichever message leads to them. */
 export const readDiffMessage = (input: (DiffRead | ConflictRead) & Signed): ProvenMessage =>
   provenMessage('read-diff', input, { subject: input.taskId, actor: byService });
 

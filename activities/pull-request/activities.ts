@@ -65,7 +65,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       return { over: false, hostId, reads: read.operation.kind === 'refresh' };
     },
 
-    /** Creates the pull request, updates the one there is, or opens it again; and stores what the forge says of it. */
+    /** Creates the pull request, updates the one there is, or opens it again; and stores the state that the forge reports. */
     async openPullRequest(ref: OperationRef): Promise<{ refused: Refusal | null }> {
       const record = await currentRecord(pullRequests, ref);
       const [opened, worktree, found] = await Promise.all([
@@ -95,7 +95,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
       return { refused: null };
     },
 
-    /** Stores what the forge says of the pull request now, and makes comments of its reviewers comments of the task, once. */
+    /** Stores the current state of the pull request that the forge reports, and makes comments of its reviewers comments of the task, once. */
     async refreshPullRequest(ref: OperationRef): Promise<{ refused: Refusal | null }> {
       const record = await currentRecord(pullRequests, ref);
       const opened = await forges.open(record.repo ?? '');

@@ -3,7 +3,7 @@ import type { StoredPullRequest } from '../../contracts/integrations/pull-reques
 import { maxComments } from '../../contracts/tasks/comment';
 import type { Task } from '../../contracts/tasks/task';
 
-/** What the task says of its pull request: where it is, and with a comment that it was merged. Nothing that it says already. */
+/** What the task shows of its pull request: where it is, and with a comment that it was merged. Nothing that it shows already. */
 export function noteOf(task: Task, { number, url, state }: StoredPullRequest, now: Date): Partial<Task> {
   const isNamed = task.git?.prNumber === number && task.git.prUrl === url;
   const comments = task.comments ?? [];

@@ -16,7 +16,7 @@ export const noWorktree = (taskId: string, legacyPath?: string): Refusal =>
 export const busy = ({ taskId, state, operation, recoverable }: WorktreeRecord): Refusal =>
   refusal(
     'WORKTREE_BUSY',
-    `Another operation runs on this worktree: ${operation?.kind ?? state}, begun by ${operation?.actor ?? 'nobody'}.`,
+    `Another operation runs on this worktree: ${operation?.kind ?? state}, begun by ${operation?.actor ?? 'an unknown caller'}.`,
     { taskId, state, operation, recoverable },
   );
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { objectName } from '../common';
 import type { ForgeKind } from './forge';
 
-/** What is not as documented is as if it were not there: a webhook only says what to read. */
+/** What is not as documented is as if it were not there: a webhook only names what to read. */
 const lenient = <T extends z.ZodRawShape>(shape: T) => z.object(shape).partial().optional().catch(undefined);
 
 const number = z.number().int().min(1).optional().catch(undefined);

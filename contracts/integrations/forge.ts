@@ -85,7 +85,7 @@ export const forgeCheckResult = z.object({
   state: forgeState,
   /** The account of the token. */
   login: z.string().nullable(),
-  /** Whether the token may push; `null` where the forge does not tell. */
+  /** Whether the token may push; `null` where the forge does not report it. */
   mayPush: z.boolean().nullable(),
   /** What is wrong, and what helps. */
   message: text(2_000).nullable(),
@@ -124,7 +124,7 @@ export const forgePullRequest = z.object({
   headBranch: z.string(),
   headSha: z.string(),
   baseBranch: z.string(),
-  /** Whether it merges without conflicts; `null` where the forge has not found out, or a list does not tell. */
+  /** Whether it merges without conflicts; `null` where the forge has not found out, or a list does not report it. */
   mergeable: z.boolean().nullable(),
   updatedAt: timestamp,
 });
@@ -177,7 +177,7 @@ export interface ForgeIssue {
   state: 'open' | 'closed';
   labels: string[];
   author: string;
-  /** How many comments it has, where the forge tells. */
+  /** How many comments it has, where the forge reports it. */
   comments?: number | undefined;
   updatedAt: string;
 }

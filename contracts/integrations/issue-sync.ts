@@ -153,7 +153,7 @@ export const issueMappingPage = z
   .object({ mappings: z.array(issueMapping), nextCursor })
   .meta({ id: 'IssueMappingPage' });
 
-/** The answer to a webhook: what it says has changed is read from the forge. */
+/** The answer to a webhook: what it reports as changed is read from the forge. */
 export const issueWebhookReceipt = z
   .object({
     accepted: z.literal(true),

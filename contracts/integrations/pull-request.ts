@@ -4,7 +4,7 @@ import { forgeCheck, forgeKind, forgePullRequest, forgeReview, pullRequestState 
 
 const branchName = text(200, 1).refine(isBranchName, 'must be the name of a branch');
 
-/** Absent fields: what the task says for a new pull request, and what it has for one that is there. */
+/** Absent fields: the values of the task for a new pull request, and what it has for one that is there. */
 export const pullRequestCreate = z
   .strictObject({
     taskId,

@@ -69,7 +69,7 @@ const conflictMarker = z.object({
 });
 export type ConflictMarker = z.infer<typeof conflictMarker>;
 
-/** `GET /api/conflicts/:taskId/file`: a version without text has null and says why in `versions`; null there is no file. */
+/** `GET /api/conflicts/:taskId/file`: a version without text has null and its reason in `versions`; null there is no file. */
 export const conflictFile = z
   .object({
     taskId,

@@ -134,7 +134,7 @@ export const features = z
       commitCoAuthor: z.boolean(),
       /** Whether a success of any run needs a review, as `executionPolicy.review: required` of its task. */
       requireReview: z.boolean(),
-      /** How an acceptance delivers a result where neither it nor the task's `executionPolicy.reviewDelivery` says so. */
+      /** How an acceptance delivers a result where neither it nor the task's `executionPolicy.reviewDelivery` states it. */
       reviewDelivery: defaultReviewDelivery,
       timeoutMinutes: count(1_440),
     }),

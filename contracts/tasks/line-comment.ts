@@ -42,7 +42,7 @@ const place = {
   commit: objectName.optional(),
   /** The attempt whose changes were looked at. */
   attemptId: attemptId.optional(),
-  /** What the line says, for readers of the comment. */
+  /** The text of the line, for readers of the comment. */
   excerpt: text(2_000).optional(),
 };
 

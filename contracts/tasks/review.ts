@@ -44,7 +44,7 @@ export const taskReview = z
     decidedBy: z.string().max(200).optional(),
     delivery: reviewDelivery.optional(),
     pullRequest: reviewPullRequest.optional(),
-    /** What the reviewer says. */
+    /** The text of the reviewer. */
     summary: z.string().max(20_000).optional(),
     /** The attempt that follows the one that was sent back. */
     followUpAttemptId: attemptId.optional(),

@@ -33,7 +33,7 @@ export const sideEffectKind = z.enum([
 export const executionPolicy = z
   .strictObject({
     commitPolicy: commitPolicy.optional(),
-    /** Whether a run of a task of type `code` that changed nothing and said nothing may be a success. */
+    /** Whether a run of a task of type `code` that changed nothing and reported nothing may be a success. */
     allowEmptyResult: z.boolean().optional(),
     /** `required`: a success does not complete the task; its review does. */
     review: z.enum(['required']).optional(),

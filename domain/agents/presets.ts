@@ -126,7 +126,7 @@ export const agentPresets: readonly AgentPreset[] = [
     ],
     login: 'goose configure',
     requirements: [
-      'It is in no package registry: install it as https://block.github.io/goose says.',
+      'It is in no package registry: install it as https://block.github.io/goose describes.',
       'It was tested with a transcript that was written from its documentation, and not with the program itself.',
       'It takes tool servers of the types stdio and http, and none of sse.',
     ],

@@ -5,26 +5,26 @@ const changed = (path: string, object: string | null) => ({ path, status: 'modif
 describe('change attribution', () => {
   test('a change is the agent’s when the agent reported it and the file is as reported', () => {
     const reported = new Map([
-      ['told', 'x'],
-      ['told-and-changed', 'x'],
+      ['reported', 'x'],
+      ['reported-and-changed', 'x'],
       ['deleted', null],
       ['unread', undefined],
     ]);
     const changes = [
-      changed('told', 'x'),
-      changed('told-and-changed', 'y'),
+      changed('reported', 'x'),
+      changed('reported-and-changed', 'y'),
       changed('deleted', null),
       changed('unread', 'x'),
-      changed('untold', 'x'),
+      changed('unreported', 'x'),
     ];
     expect(
       attribute(changes, reported).map(({ path, attribution, conflict }) => [path, attribution, conflict]),
     ).toEqual([
-      ['told', 'agent', false],
-      ['told-and-changed', 'unknown', true],
+      ['reported', 'agent', false],
+      ['reported-and-changed', 'unknown', true],
       ['deleted', 'agent', false],
       ['unread', 'unknown', true],
-      ['untold', 'unknown', false],
+      ['unreported', 'unknown', false],
     ]);
   });
 

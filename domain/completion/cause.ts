@@ -16,7 +16,7 @@ const noise = /^\s*(?:at\s|\^+\s*$|Node\.js v|throw\s|node:\S+:\d+$|File ")/;
 
 /**
  * Why a run did not succeed, in one line for its task: the shortfall of a claimed success, what blocks it, or the line of its
- * error that says most. Nothing of one that succeeded or that was stopped.
+ * error that is most specific. Nothing of one that succeeded or that was stopped.
  */
 export function causeOf({ status, summary, error, downgrades, blockers }: Ended): string | undefined {
   switch (status) {

@@ -111,7 +111,7 @@ function shortfalls(
 }
 
 /**
- * An agent that ends without a result has succeeded by the work in its worktree or not at all, and so has one that says nothing
+ * An agent that ends without a result has succeeded by the work in its worktree or not at all, and so has one that reports nothing
  * about a task of code; unless the policy of the task expects neither.
  */
 function resultShortfalls(envelope: RecordedTaskEnvelope | undefined, claim: TerminalClaim): Downgrade[] {
@@ -133,7 +133,7 @@ function resultShortfalls(envelope: RecordedTaskEnvelope | undefined, claim: Ter
   return [{ code: 'result-empty', message }];
 }
 
-/** Whether a claim says nothing: no summary of the agent's own, and nothing else that it claims. */
+/** Whether a claim states nothing: no summary of the agent's own, and nothing else that it claims. */
 function isSilent({ harness, summary, claims: { continuation: _continuation, ...claims } }: TerminalClaim): boolean {
   const claimsNothing = Object.values(claims).every((claimed) => claimed.length === 0);
   return claimsNothing && (harness.silent === true || summary.trim() === '');

@@ -136,7 +136,7 @@ describe('an exit without a result', () => {
       { ...unreported, changedFiles },
       'output-missing',
     ],
-  ])('%s is partial, and no claim said more', (_name, policy, harness, code) => {
+  ])('%s is partial, and no claim stated more', (_name, policy, harness, code) => {
     const completion = compile(policy, { harness });
     expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code }] });
     expect(completion).not.toHaveProperty('claimedStatus');
@@ -171,7 +171,7 @@ describe('a success without work', () => {
       { harness: idle, summary: '', claims: { evidence: [{ id: 'e', kind: 'other' as const }] } },
     ],
     ['a task of another type', { context: { ...context, type: 'research' } }, { harness: idle, summary: '' }],
-    ['a worktree that nobody inspected', { context }, { summary: '' }],
+    ['a worktree that was not inspected', { context }, { summary: '' }],
     [
       'work that was committed for it',
       { context },
@@ -232,7 +232,7 @@ describe('claims are compared with what the harness saw', () => {
   test.each([
     ['a commit by its beginning', evidence('commit', 'c0ffee1'), true, []],
     ['a commit that is not there', evidence('commit', 'deadbeef'), false, ['evidence-refuted']],
-    ['a commit nobody can look up', evidence('commit', 'the last one'), false, []],
+    ['a commit that cannot be looked up', evidence('commit', 'the last one'), false, []],
     ['a changed file', evidence('file-change', './src/a.ts'), true, []],
     ['the former name of a renamed file', evidence('file-change', 'old.md'), true, []],
     ['a file that did not change', evidence('file-change', 'src/b.ts'), false, ['evidence-refuted']],

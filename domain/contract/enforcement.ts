@@ -133,7 +133,7 @@ function checkFindings(input: GateInput, stateOf: StateOf): Finding[] {
 const checkRemedies: Record<HealthCheck['kind'], string> = {
   'agent-enabled': 'Enable the agent with PUT /api/config/agents.',
   'executable-found':
-    'Install the program of the agent on its host: POST /api/config/agents/:type/check says what is missing.',
+    'Install the program of the agent on its host: POST /api/config/agents/:type/check reports what is missing.',
   'repository-configured': 'Set git.repo of the task to the name of a configured repository.',
   capability: 'Choose an agent that supports it (GET /api/config/agent-support).',
 };

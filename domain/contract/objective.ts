@@ -13,7 +13,7 @@ export interface Objective extends Pick<TaskEnvelope, 'expectedOutputs'> {
   allowedSideEffects: TaskEnvelope['allowedSideEffects'] | null;
   context: TaskEnvelope['context'];
   gates: TaskEnvelope['gates'];
-  /** Set where the task lets a run succeed that changed nothing and said nothing. */
+  /** Set where the task lets a run succeed that changed nothing and reported nothing. */
   allowEmptyResult?: true;
   /** The state stored by an earlier run, as JSON; `null` when there is none. */
   checkpoint: string | null;

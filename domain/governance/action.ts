@@ -54,7 +54,7 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
 /** Where a rule comes from. */
 export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'agent-permission';
 
-/** What one rule says about an action, and what would change that. */
+/** What one rule decides about an action, and what would change that. */
 export interface RuleReason {
   source: RuleSource;
   /** Of the policy, the role or the agent. */

@@ -9,7 +9,7 @@ export interface Finding {
   rule?: number;
 }
 
-/** A question, and the other names of the same action and of its tool: what is said about any of them is about it. */
+/** A question, and the other names of the same action and of its tool: what is stated about any of them is about it. */
 export type ActionQuestion = PolicyQuestion & { also?: readonly string[]; tools?: readonly string[] };
 
 /** Every name of an action, the one that it is reported and counted under first. */

@@ -22,7 +22,7 @@ export interface SyncBase {
   issue: Digests;
   task: Digests;
   labels: string;
-  /** What the labels said and what the task had; absent in what was compared before labels were written. */
+  /** The values of the labels and of the task; absent in what was compared before labels were written. */
   fields?: { issue: LabelFields; task: LabelFields };
 }
 
@@ -89,7 +89,7 @@ export function planSync(pair: Pair): SyncPlan {
   return plan;
 }
 
-/** The same for what labels say. A label that a person removes says nothing; no other label of a person is touched. */
+/** The same for the values of labels. A label that a person removes states nothing; no other label of a person is touched. */
 function planLabels(plan: SyncPlan, { issue: { labels }, task, base, mode, filter = [] }: Pair): void {
   const theirs = fieldsOfLabels(labels);
   for (const field of labelFields) {

@@ -21,7 +21,7 @@ const maxLabel = 50;
 
 const labelled = /^((type|priority)\s*(?:::?|\/)\s*)([a-z0-9][a-z0-9-]{0,49})$/i;
 
-/** The field that a label such as `priority: high`, `type/bug` or `priority::low` says; any other label is left to people. */
+/** The field that a label such as `priority: high`, `type/bug` or `priority::low` states; any other label is left to people. */
 function parse(label: string): { field: LabelField; prefix: string; value: string } | undefined {
   const [, prefix = '', name = '', sent = ''] = labelled.exec(label.trim()) ?? [];
   const [field, value] = [name.toLowerCase(), sent.toLowerCase()];
@@ -38,7 +38,7 @@ export function fieldsOfLabels(labels: readonly string[]): LabelFields {
 }
 
 /**
- * The change of an issue's labels that says a field of its task, in the spelling that the issue has; `undefined` where none can:
+ * The change of an issue's labels that states a field of its task, in the spelling that the issue has; `undefined` where none can:
  * a field that the filter selects issues by is never written.
  */
 export function labelChange(

@@ -28,7 +28,7 @@ describe('failure classification', () => {
     ['an agent that could not be started', { harness: { ended: 'spawn-failed' } }, 'provider-unavailable'],
     ['a rate limit', blocked('rate_limited'), 'rate-limit'],
     ['an overloaded provider', blocked('model-overloaded'), 'provider-unavailable'],
-    ['a request nobody can answer', blocked('invalid-request'), 'invalid-request'],
+    ['a request that cannot be answered', blocked('invalid-request'), 'invalid-request'],
     ['a refusal', blocked('permission-denied'), 'policy-block'],
     ['a missing login', blocked('authentication-required'), 'invalid-request'],
     ['a model that the agent does not have', blocked('model-not-offered'), 'invalid-request'],
@@ -48,7 +48,7 @@ describe('failure classification', () => {
       { status: 'partial', claims: { verification: [{ gateId: 'tests', status: 'passed' }] } },
       'task-failure',
     ],
-    ['an interruption nobody explains', { status: 'interrupted' }, 'unknown'],
+    ['an interruption without a cause', { status: 'interrupted' }, 'unknown'],
     ['anything else', {}, 'task-failure'],
   ])('%s', (_what, fields, expected) => {
     expect(classifyFailure(completion(fields))).toBe(expected);

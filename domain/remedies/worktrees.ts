@@ -10,7 +10,7 @@ const repeat = (remedy: string): Step => ({ call: 'repeat', remedy });
 /** Refusals of operations on worktrees and of reading what is in them. */
 export const worktreeRemedies: Record<string, Remedy> = {
   WORKTREE_NOT_FOUND: [create('Create the worktree of the task.')],
-  WORKTREE_MISSING: [create('Create the worktree: the refusal says why it could not be.')],
+  WORKTREE_MISSING: [create('Create the worktree: the refusal states why it could not be.')],
   WORKTREE_EXISTS: [worktree('Read the worktree that the task has.')],
   WORKTREE_NOT_ADOPTABLE: [
     patchTask('Set git.worktreePath to the path of a worktree of its repository, or remove it and create one.'),
@@ -54,10 +54,12 @@ export const worktreeRemedies: Record<string, Remedy> = {
     },
   ],
   WORKTREE_CONFLICTED: [conflicts('Read the conflicts; resolve the files, and continue or abort the rebase.')],
-  WORKTREE_NOT_CONTINUED: [conflicts('Read what is in conflict now: the refusal says what prevents going on.')],
+  WORKTREE_NOT_CONTINUED: [
+    conflicts('Read what is in conflict now: the refusal states what prevents it from continuing.'),
+  ],
   CONFLICTS_UNRESOLVED: [conflicts('Read which files are in conflict, and resolve them.')],
   CONFLICT_NOT_FOUND: [conflicts('Read which files are in conflict.')],
-  CONFLICT_NOT_RESOLVABLE: [conflictFile('Read the versions of the file, and resolve it as the refusal says.')],
+  CONFLICT_NOT_RESOLVABLE: [conflictFile('Read the versions of the file, and resolve it as the refusal describes.')],
   CONFLICT_NOT_RESOLVED: [conflictFile('Read the versions of the file, and resolve it again.')],
   CONFLICT_TEXT_EXPIRED: [repeat('Send the text again.')],
   CONFLICT_UNSUPPORTED: { none: 'It is finished or aborted with git in the worktree.' },
@@ -66,8 +68,8 @@ export const worktreeRemedies: Record<string, Remedy> = {
   WORKTREE_BASE_CHECKED_OUT: [repeat('Check out another branch in the repository, and merge again.')],
   WORKTREE_NOT_A_BASE: [worktree('Read the base, and name a commit that is on it.')],
   WORKTREE_NOT_CREATED: [worktree('Read why the worktree was not created, and create it again.')],
-  WORKTREE_NOT_COMMITTED: [worktree('Read the state of the worktree: details.reason says what prevents a commit.')],
-  WORKTREE_NOT_REBASED: [worktree('Read the state of the worktree: the refusal says what prevents a rebase.')],
+  WORKTREE_NOT_COMMITTED: [worktree('Read the state of the worktree: details.reason states what prevents a commit.')],
+  WORKTREE_NOT_REBASED: [worktree('Read the state of the worktree: the refusal states what prevents a rebase.')],
   WORKTREE_NOT_REMOVABLE: [
     { call: 'GET /api/tasks/:taskId/worktree/cleanup-preview', remedy: 'Read what blocks the removal.' },
   ],

@@ -16,7 +16,7 @@ const indented = (text: string, prefix: string): string => text.trimEnd().replac
 /**
  * The comments of a review as an agent reads them: by file and line, each with its place and what stands there.
  *
- * @param introduction what the reviewer says before them
+ * @param introduction the text of the reviewer before them
  */
 export function lineCommentMessage(comments: readonly LineComment[], introduction?: string): string {
   const sorted = [...comments].sort(

@@ -6,7 +6,7 @@ const pending = pendingReview('attempt_reviewed0001', '2026-01-01T00:00:00.000Z'
 const next = { _id: 'attempt_next00000001', createdBy: 'user:ann' };
 
 describe('review after the start of an attempt', () => {
-  it('is sent back by a follow-up of the reviewed attempt, with what was said and by whom', () => {
+  it('is sent back by a follow-up of the reviewed attempt, with its message and its reviewer', () => {
     const followUp = {
       ...next,
       conversation: { sourceAttemptId: 'attempt_reviewed0001' },

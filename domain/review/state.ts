@@ -9,7 +9,7 @@ export const pendingReview = (attemptId: string, requestedAt: string): TaskRevie
   requestedAt,
 });
 
-/** What of an attempt says which one it continues. */
+/** The part of an attempt that states which one it continues. */
 export interface Following {
   _id: string;
   createdBy: string;
@@ -18,7 +18,7 @@ export interface Following {
   message?: { text: string; actor: string };
 }
 
-/** The most characters of what a reviewer says that the task shows. */
+/** The most characters of a review that the task shows. */
 const maxSummary = 20_000;
 
 /**

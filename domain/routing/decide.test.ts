@@ -96,7 +96,7 @@ describe('the agent of some work', () => {
     });
   });
 
-  it('is the default one while routing is off, whatever the rules say', () => {
+  it('is the default one while routing is off, whatever the rules choose', () => {
     const configuration = { ...rules({ agent: 'b' }), enabled: false };
     const decision = decideRoute(inputs({ configuration, defaultAgent: 'c' }), ask());
     expect(decision).toMatchObject({ rule: null, routingEnabled: false, selected: { agent: { type: 'c' } } });

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Takes the steps of one prompt, telling the client of each; a cancelled turn ends between two of them. */
+/** Takes the steps of one prompt, reporting each to the client; a cancelled turn ends between two of them. */
 export async function takeTurn(steps, { client, sessionId, session, clientTools }) {
   const { signal } = session.cancel;
   const update = (fields) => client.notify('session/update', { sessionId, update: fields });
@@ -28,7 +28,7 @@ export async function takeTurn(steps, { client, sessionId, session, clientTools 
     await client.request('terminal/release', terminal);
     await say(`Ran with ${exitCode ?? by}: ${output.trim()}.`);
   };
-  /** Says why a request was refused. */
+  /** States why a request was refused. */
   const attempt = async (work) => {
     try {
       await work();
@@ -89,7 +89,7 @@ async function write(rest, { cwd, update, put }) {
 
 const kinds = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
 
-/** `ask <title>`, `ask <kind> <path> <title>` or `ask fetch <url> <title>`: asks for a permission and says what the answer was. */
+/** `ask <title>`, `ask <kind> <path> <title>` or `ask fetch <url> <title>`: asks for a permission and reports the decision. */
 async function ask(rest, { client, sessionId, say, cwd }) {
   const [kind, path, ...words] = rest.split(' ');
   const named = kinds.has(kind) && path !== undefined;

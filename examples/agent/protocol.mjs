@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 
-/** Says one event: a JSON object with a `type`, on a line of its own. */
+/** Prints one event: a JSON object with a `type`, on a line of its own. */
 export function say(type, fields) {
   process.stdout.write(`${JSON.stringify({ type, ...fields })}\n`);
 }
 
 /**
- * Listens to what Runboard says on standard input: the task first, commands later.
+ * Listens to what Runboard sends on standard input: the task first, commands later.
  *
  * @returns `task`, a promise of the transport document; and `interrupted`, a signal that aborts on SIGTERM and on
  *   `{"type":"interrupt"}`

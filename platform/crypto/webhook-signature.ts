@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Whether two texts are the same, in a time that says nothing about where they differ. */
+/** Whether two texts are the same, in a time that does not depend on where they differ. */
 const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
 
 /** Whether the body was signed with the secret, as GitHub does in `X-Hub-Signature-256`: `sha256=` and the HMAC in hex. */

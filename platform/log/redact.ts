@@ -33,7 +33,7 @@ const tokenShapes: readonly RegExp[] = [
 const labelledShapes: readonly RegExp[] = [
   /(\bBearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
   /(\bhttps:\/\/hooks\.slack\.com\/services\/)[a-z0-9/]{8,255}/gi,
-  // A token as the user, where the password only says that it is one.
+  // A token as the user, where the password only marks it as one.
   /(\bhttps?:\/\/)[^\s/:@]{1,256}(?=:x-oauth-basic@)/gi,
   /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
   // Also at the end of a longer name: `DB_PASSWORD`, `AWS_SECRET_ACCESS_KEY`.

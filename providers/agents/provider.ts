@@ -164,7 +164,7 @@ export interface AgentOutcome {
   signal: string | null;
   /** The last result the agent reported; one that cannot be understood is reported as `failed`. */
   result?: ReportedResult;
-  /** Set when the summary of the result is not the agent's: it said nothing. */
+  /** Set when the summary of the result is not the agent's: it reported nothing. */
   silent?: true;
   /** What went wrong, as a sentence for a person; never contains secrets. */
   error?: string;

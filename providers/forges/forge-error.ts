@@ -3,7 +3,7 @@
  * - `forbidden`: the token may not do this
  * - `not-found`: no such repository, pull request or issue, or the token may not see it
  * - `invalid`: the forge refuses what was sent; its reasons are in the message
- * - `rate-limited`: too many requests; `retryAfterMs` says when to come back
+ * - `rate-limited`: too many requests; `retryAfterMs` is the time until the next request
  * - `unavailable`: no answer, half an answer, or one of 5xx: what was asked for may have been done
  * - `moved`: the repository is at another address
  * - `refused-address`: the forge is at an address that is never talked to

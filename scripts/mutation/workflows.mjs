@@ -14,11 +14,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import stryker from '../../stryker.config.mjs';
+import { removeStale, runDirectory } from './stale.mjs';
 import { markerOf, workflowMutants } from './workflow-mutants.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const cache = join(root, '.cache');
-const work = join(cache, `mutation-workflows-${process.pid}`);
+const work = runDirectory(cache);
 const bundle = join(work, 'bundle.js');
 const measured = join(cache, 'mutation', 'workflows.json');
 const reported = join(work, 'live.jsonl');
@@ -55,6 +56,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
+removeStale(cache);
 Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
 const histories = readdirSync(directory).map((name) => ({
   workflowId: name.replace('.json', ''),

@@ -12,7 +12,7 @@ export class BoardElsewhereError extends Error {
 
   constructor(dataDir: string, file: string, boardId: string) {
     super(
-      `The task files of this board are not in ${dataDir}. Set BOARD_DATA_DIR to the directory whose file board-id says ` +
+      `The task files of this board are not in ${dataDir}. Set BOARD_DATA_DIR to the directory whose file board-id contains ` +
         `${boardId}; if this is that directory, write the id back to ${file}.`,
     );
   }

@@ -138,10 +138,10 @@ describe('retry that is refused after its admission', () => {
   const refusal = { status: 'refused', code: 'CIRCUIT_OPEN', message: 'later', details: {} } as const;
 
   it.each([
-    ['whose caller was told nothing yet', 'admitted', undefined, 'run.refused', 'refused'],
+    ['whose caller has no response yet', 'admitted', undefined, 'run.refused', 'refused'],
     ['that was queued', 'queued', { status: 'queued' }, 'run.failed', 'ended'],
   ] as const)(
-    '%s frees the task, says why on its recovery, and leaves an event',
+    '%s frees the task, states the cause on its recovery, and leaves an event',
     async (_case, state, launch, kind, end) => {
       const { activities, activeRuns, attempts, recoveries, events } = await completion();
       await attempts.create(anAttempt('first', 'running', { claim }));

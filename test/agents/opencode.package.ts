@@ -19,7 +19,7 @@ describe('OpenCode, the package', () => {
   afterAll(() => host.close());
 
   // It opens a session without a login, so that only its first prompt shows that there is none.
-  it('without a login is not said to be authenticated, and its run says what to do', async () => {
+  it('without a login is not reported as authenticated, and its run names the remedy', async () => {
     const { ok, version, steps } = await host.check('locked');
     expect({ ok, version }).toEqual({ ok: true, version: testedPackage('opencode') });
     expect(steps).toEqual({

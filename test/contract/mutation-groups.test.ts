@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTempDir } from '../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..');
 
@@ -21,5 +23,24 @@ describe('mutation groups', () => {
 
   it('has sources and tests in every group', () => {
     expect(groups.filter(({ sources, tests }) => sources.length === 0 || tests.length === 0)).toEqual([]);
+  });
+});
+
+describe('the directories of mutation runs', () => {
+  it('are removed when their process is gone, and no others', async () => {
+    const { path, remove } = await makeTempDir('mutation');
+    const { pid: ended } = spawnSync(process.execPath, ['--version']);
+    const others = ['mutation', `mutation-workflows-${process.pid}`, 'mutation-workflows-old'];
+    for (const name of [...others, `mutation-workflows-${ended}`]) {
+      mkdirSync(join(path, name));
+    }
+    const script = `import { removeStale } from './scripts/mutation/stale.mjs'; removeStale(process.argv[1]);`;
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    for (const cache of [path, join(path, 'missing')]) {
+      const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, cache], options);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    }
+    expect(readdirSync(path).sort()).toEqual(others);
+    await remove();
   });
 });

@@ -77,3 +77,18 @@ export const logMessages = (folders: readonly string[]): SourceText[] => collect
 /** Every summary that the route files of the folders state as a literal. */
 export const routeSummaries = (folders: readonly string[]): SourceText[] =>
   collect(sources(folders), summaryOf).filter(({ where }) => /\/routes[.\w]*\.ts:/.test(where));
+
+/** Every line of a comment in the sources of the folders. */
+export const comments = (folders: readonly string[]): SourceText[] =>
+  sources(folders).flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .map((text, index) => ({ where: `${file}:${index + 1}`, text: text.trim() }))
+      .filter(({ text }) => /^(?:\/\/|\/\*|\*)/.test(text)),
+  );
+
+/** Every text with a space that the sources of the folders state: errors, findings, remedies. */
+export const texts = (folders: readonly string[]): SourceText[] =>
+  collect(sources(folders), (node) => (ts.isExpression(node) && isText(node) ? [node] : []));
+
+const isText = (node: ts.Expression): boolean => /\s/.test(literalText(node)?.trim() ?? '');

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from '../../platform/http/routing/openapi';
 import { readOpenApi } from '../../scripts/list-endpoints';
-import { logMessages, routeSummaries, type SourceText, testTitles } from './texts';
+import { comments, logMessages, routeSummaries, type SourceText, testTitles, texts } from './texts';
 
 /** Plain words for what the field has terms for: publish, notify, report, inspect, resume, store, again, the caller … */
 const banned =
@@ -8,7 +8,10 @@ const banned =
 
 /** Of these words, what no title of a test has. */
 const bannedInTitles =
-  /\b(tells?|told|hears?|heard|anybody|nobody|somebody|whoever|anew|bury|buried|look(s|ed)? at|takes? up|taken up|goes on|gone on|put back)\b/i;
+  /\b(tells?|telling|told|hears?|heard|says?|said|anybody|nobody|somebody|whoever|anew|bury|buried|look(s|ed)? at|takes? up|taken up|goes on|gone on|put back)\b/i;
+
+/** Of these words, what neither a comment nor an error has. */
+const bannedInProse = /\b(tells?|telling|untold|told|hears?|heard|says|said|anybody|nobody|somebody|whoever)\b/i;
 
 /** What a summary begins with; a verb that is missing here is added when a route needs it. */
 const verbs = new Set(
@@ -47,19 +50,21 @@ describe('route summaries', () => {
   });
 });
 
+const folders = [
+  'activities',
+  'api',
+  'domain',
+  'platform',
+  'providers',
+  'scripts',
+  'services',
+  'stores',
+  'worker',
+  'workflows',
+];
+
 describe('log messages', () => {
-  const messages = logMessages([
-    'activities',
-    'api',
-    'domain',
-    'platform',
-    'providers',
-    'scripts',
-    'services',
-    'stores',
-    'worker',
-    'workflows',
-  ]);
+  const messages = logMessages(folders);
 
   it('use the terms of the field', () => {
     expect(messages.length).toBeGreaterThan(100);
@@ -68,6 +73,16 @@ describe('log messages', () => {
 
   it('are phrases without a full stop, short enough for a line', () => {
     expect(messages.filter(({ text }) => text.endsWith('.') || text.length > 130)).toEqual([]);
+  });
+});
+
+describe('comments and texts', () => {
+  it.each([
+    ['comments', comments([...folders, 'contracts'])],
+    ['texts', texts([...folders, 'contracts'])],
+  ])('use the terms of the field in %s', (_name, stated) => {
+    expect(stated.length).toBeGreaterThan(2_000);
+    expect(stated.filter(({ text }) => bannedInProse.test(text))).toEqual([]);
   });
 });
 

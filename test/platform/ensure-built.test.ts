@@ -14,7 +14,7 @@ describe('build check at start', () => {
   });
   afterEach(() => dir.remove());
 
-  test('says which step is under way and how long it took, and nothing when there is nothing to do', async () => {
+  test('prints which step is under way and how long it took, and nothing when there is nothing to do', async () => {
     await mkdir(join(dir.path, 'scripts'));
     for (const name of ['ensure-built.mjs', 'compile.mjs']) {
       await copyFile(join(root, 'scripts', name), join(dir.path, 'scripts', name));

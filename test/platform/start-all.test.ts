@@ -89,7 +89,7 @@ describe('a start that cannot succeed', () => {
     await directory.remove();
   });
 
-  test('says which Temporal does not respond, in seconds, and again when it gives up', async () => {
+  test('reports which Temporal does not respond, in seconds, and again when it gives up', async () => {
     const directory = await makeTempDir('start-all');
     const address = `127.0.0.1:${await claimPort(0, 'test')}`;
     const reported: string[] = [];

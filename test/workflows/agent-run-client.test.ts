@@ -33,7 +33,7 @@ describe('the client of agent runs', () => {
 
   test.each([
     ['fails on its host', 500, 'PREVIEW_FAILED'],
-    ['finds nobody who compiles it', 520, 'RUN_PENDING'],
+    ['finds no worker that compiles it', 520, 'RUN_PENDING'],
   ])('a preview that %s is a 503 that reports to try again', async (_what, status, code) => {
     const { launcher, started } = launcherWhoseHosts(new NexusFailedError(status, 'why'));
     await expect(launcher.preview(input)).rejects.toMatchObject({ code, status: 503 });

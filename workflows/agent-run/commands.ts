@@ -124,7 +124,7 @@ function checkShape({ type, message, actor, commandId }: CommandInput): void {
     reject(invalidCommand, `type is one of ${types.join(', ')}.`);
   }
   if (typeof actor !== 'string' || actor.length === 0 || actor.length > 200) {
-    reject(invalidCommand, 'actor says who it is from, in 1 to 200 characters.');
+    reject(invalidCommand, 'actor names who it is from, in 1 to 200 characters.');
   }
   const worded = type === 'message' || type === 'steer';
   const longest = type === 'message' ? 4_000 : 20_000;

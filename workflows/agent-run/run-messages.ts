@@ -157,7 +157,7 @@ export class RunMessages implements CommandedRun {
 
   /** Stores an operator's claim, where every claim is. */
   private async writeClaim(completion: OperatorCompletion): Promise<string> {
-    this.view.log(`An operator (operator:temporal) says that it ended: ${completion.status}.`);
+    this.view.log(`An operator (operator:temporal) reports that it ended: ${completion.status}.`);
     return CancellationScope.nonCancellable(() => operator.writeClaim(completion));
   }
 
@@ -178,9 +178,9 @@ function checkCompletion({ status, summary, actor }: OperatorCompletion): void {
     reject(invalidCompletion, `status is one of ${statuses.join(', ')}.`);
   }
   if (typeof summary !== 'string' || summary.length === 0 || summary.length > 20_000) {
-    reject(invalidCompletion, 'summary says how it ended, in 1 to 20000 characters.');
+    reject(invalidCompletion, 'summary states how it ended, in 1 to 20000 characters.');
   }
   if (typeof actor !== 'string' || actor.length === 0 || actor.length > 200) {
-    reject(invalidCompletion, 'actor says who it is from, in 1 to 200 characters.');
+    reject(invalidCompletion, 'actor names who it is from, in 1 to 200 characters.');
   }
 }

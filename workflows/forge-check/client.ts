@@ -49,7 +49,7 @@ export function createForgeCheck(client: Client, now: () => Date): CheckForge {
       cached.set(workflowId, { result, until: now().getTime() + cachedMs });
       return result;
     } catch (error) {
-      // A status is readable without workers, and says that there are none.
+      // A status is readable without workers, and reports that there are none.
       if (error instanceof AppError || error instanceof WorkflowFailedError) {
         return null;
       }

@@ -15,7 +15,7 @@ interface Timings {
   BOARD_HEARTBEAT_TIMEOUT_MS: number;
 }
 
-/** How the synchronisation of a repository is started: once, whoever starts it. */
+/** How the synchronisation of a repository is started: once, whichever caller starts it. */
 export const issueSyncOptions = (repo: string, env: Timings) => ({
   workflowId: issueSyncId(repo),
   taskQueue: boardQueue,

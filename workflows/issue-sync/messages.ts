@@ -22,7 +22,7 @@ export interface SyncNowInput extends Signed {
 /** How a round ended. */
 export type RoundEnd = { status: 'done'; report: IssueSyncReport } | { status: 'failed'; failure: IssueSyncFailure };
 
-/** The configuration has changed, or the forge says that something has: read both. */
+/** The configuration has changed, or the forge reports that something has: read both. */
 export const changedSignal = defineSignal('changed');
 
 export interface Disabled {

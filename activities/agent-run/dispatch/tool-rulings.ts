@@ -56,7 +56,7 @@ export function toolRulings({ rules, routing }: ToolRulingSources, record: Attem
   };
 }
 
-/** What a tool reaches: one that says where it goes reaches that, whatever kind it says it is. */
+/** What a tool reaches: one that states its destination reaches that, whatever kind it states. */
 const reachedBy = ({ kind, host }: ToolUse): AskedAction['reaches'] =>
   kind === 'fetch' || host !== undefined ? { host } : undefined;
 

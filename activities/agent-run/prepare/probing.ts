@@ -47,7 +47,7 @@ export class StillProbingError extends Error {
  */
 export function createAgentProbing({ providers, manifests, hostId, now }: ProbingDependencies) {
   const guards = new Map<string, Guard>();
-  /** Probes in progress, by what they depend on: whoever needs the same one waits for it, and starts no other. */
+  /** Probes in progress, by what they depend on: a launch that needs the same one waits for it, and starts no other. */
   const running = new Map<string, Promise<ProviderProbe>>();
 
   return {

@@ -58,7 +58,7 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
     return { ...optional, ...fields, repo, repository, webhookPath, revision };
   };
 
-  /** Refuses a second synchronisation of issues of this name, which is all that a task says of its issue. */
+  /** Refuses a second synchronisation of issues of this name, which is all that a task records of its issue. */
   async function assertAlone({ name, forge }: RepositoryWithForge): Promise<void> {
     const others = (await issueSyncs.configs.list()).filter(
       ({ id, enabled, syncMode }) => enabled && syncMode !== 'none' && id !== name,

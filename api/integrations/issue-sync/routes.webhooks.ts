@@ -17,7 +17,7 @@ const headers = {
   gitlab: { proof: 'X-Gitlab-Token', delivery: 'X-Gitlab-Event-UUID' },
 } as const;
 
-/** Webhooks of forges. A verified one says that something has changed, and of which pull request; both are read from the forge. */
+/** Webhooks of forges. A verified one reports that something has changed, and of which pull request; both are read from the forge. */
 export function issueWebhookRoutes(
   routes: Routes,
   { authFailures, issueSyncLauncher, issueSyncs, log, now, pullRequests, repositories }: IssueSyncContext,

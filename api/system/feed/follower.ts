@@ -78,7 +78,7 @@ export class Follower {
     }
   }
 
-  /** The first attempt with something untold. */
+  /** The first attempt with events that were not sent yet. */
   private next(): Track | undefined {
     return this.tracks.find((track) => track.cursor < track.upTo);
   }

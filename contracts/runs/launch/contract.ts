@@ -83,7 +83,7 @@ const envelopeCore = z.object({
     .nullable(),
   allowedSideEffects: z.array(allowedSideEffect),
   expectedOutputs: executionPolicy.shape.expectedOutputs.unwrap(),
-  /** Set where a run may succeed that changed nothing and said nothing. */
+  /** Set where a run may succeed that changed nothing and reported nothing. */
   allowEmptyResult: z.literal(true).optional(),
   digest,
 });

@@ -68,7 +68,7 @@ export function idempotencyKeyOf(header: (name: string) => string | undefined): 
   ]);
 }
 
-/** Says of a response that its idempotency key had been used for the same request before. */
+/** Marks a response whose idempotency key had been used for the same request before. */
 export const replayedHeader = 'Idempotency-Replayed';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

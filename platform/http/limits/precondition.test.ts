@@ -14,7 +14,7 @@ describe('the revision a caller has seen', () => {
     ['a plain integer', '7', [7]],
     ['a quoted integer', '"7"', [7]],
     ['a list', `"task:${id}:6", W/"task:${id}:7"`, [6, 7]],
-    ['a star, which says nothing', '*', []],
+    ['a star, which names no revision', '*', []],
   ])('is read from If-Match: %s', (_case, header, expected) => {
     expect(stated({ 'If-Match': header })).toEqual(expected);
   });

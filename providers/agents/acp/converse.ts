@@ -116,7 +116,7 @@ export function converse(
     offered,
     toolServers: (abilities) => (passed = toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities).servers),
     async opened({ sessionId, edge }, offer) {
-      // What an agent says of its mode is no part of its first answer.
+      // What an agent reports of its mode is no part of its first answer.
       await record(updates.finish());
       const { model, mode } = offer;
       const servers = passed.map(({ name }) => name);

@@ -30,7 +30,7 @@ export class AcpFailure extends Error {
   }
 }
 
-/** The agent is gone, or reads no more, while something is expected of it: what it wrote last says why. */
+/** The agent is gone, or reads no more, while something is expected of it: what it wrote last is the reason. */
 export class AgentEndedError extends Error {
   override readonly name = 'AgentEndedError';
 }
@@ -38,11 +38,11 @@ export class AgentEndedError extends Error {
 /** JSON-RPC error of the protocol: the agent wants to be authenticated. */
 const authRequired = -32_000;
 
-/** What the cause says anyway. */
+/** What the cause states already. */
 const opening = /^authentication required[.:]?\s*/i;
 
 /**
- * What an agent said of an error, without a full stop: its message with the details that the protocol's library puts beside it,
+ * What an agent reported of an error, without a full stop: its message with the details that the protocol's library puts beside it,
  * or the message within the JSON that it passes on from the API of its model.
  */
 export function agentMessage(error: unknown): string {

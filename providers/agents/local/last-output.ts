@@ -23,6 +23,6 @@ export class LastWords {
   }
 }
 
-/** How an agent ended, with its last words where it had some; `causeOf` finds the line of them that says most. */
+/** How an agent ended, with its last words where it had some; `causeOf` finds the most specific line of them. */
 export const withLastWords = (how: string, lastWords: string): string =>
   lastWords === '' ? how : `${how} Its last words: ${lastWords}`;

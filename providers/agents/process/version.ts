@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chown } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../../../platform/errors/app-error';
 import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
@@ -35,26 +36,28 @@ export async function askVersion(
         await chown(cwd, user.uid, user.gid);
       }
       const env = { ...variables, [probeVariable]: randomUUID() };
-      const spawned = await spawnAgent({ path, args, cwd, env, marker: probeVariable, user });
-      try {
-        spawned.stdin.end();
-        const answer = firstLine(spawned);
-        // One that came too late is ignored.
-        answer.catch(() => undefined);
-        const line = await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
-        if (line === undefined) {
-          return { problem: 'The agent reported no version.' };
-        }
-        return { version: createRedactor(secrets)(line).slice(0, longest.kept) };
-      } finally {
-        const { identity } = spawned;
-        await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
-        spawned.release();
-      }
+      const line = await printedLine(await spawnAgent({ path, args, cwd, env, marker: probeVariable, user }));
+      return line === undefined
+        ? { problem: 'The agent reported no version.' }
+        : { version: createRedactor(secrets)(line).slice(0, longest.kept) };
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { problem: `The version of the agent could not be read: ${createRedactor(secrets)(reason)}` };
+    return { problem: `The version of the agent could not be read: ${createRedactor(secrets)(errorMessage(error))}` };
+  }
+}
+
+/** The first line that a process prints in time; afterwards it has ended, with everything that it started. */
+async function printedLine(spawned: SpawnedAgent): Promise<string | undefined> {
+  try {
+    spawned.stdin.end();
+    const answer = firstLine(spawned);
+    // One that came too late is ignored.
+    answer.catch(() => undefined);
+    return await Promise.race([answer, delay(limits.answerMs, undefined, { ref: false })]);
+  } finally {
+    const { identity } = spawned;
+    await endProcess([identity, ...(await findGroup(identity.pid))], { graceMs: limits.graceMs });
+    spawned.release();
   }
 }
 
@@ -62,14 +65,17 @@ export async function askVersion(
 async function firstLine({ stdout, stderr, exited }: SpawnedAgent): Promise<string | undefined> {
   const ended = new AbortController();
   void exited.finally(() => ended.abort());
-  const firstOf = async (stream: SpawnedAgent['stdout']): Promise<string | undefined> => {
-    let first: string | undefined;
-    const keep = ({ content }: Line): undefined => {
-      first ??= content.toString('utf8').trim() || undefined;
-    };
-    await pump(stream, keep, { ended: ended.signal, longest: longest.line });
-    return first;
-  };
-  const [fromStdout, fromStderr] = await Promise.all([firstOf(stdout), firstOf(stderr)]);
+  const [fromStdout, fromStderr] = await Promise.all(
+    [stdout, stderr].map((stream) => firstLineOf(stream, ended.signal)),
+  );
   return fromStdout ?? fromStderr;
+}
+
+async function firstLineOf(stream: SpawnedAgent['stdout'], ended: AbortSignal): Promise<string | undefined> {
+  let first: string | undefined;
+  const record = ({ content }: Line): undefined => {
+    first ??= content.toString('utf8').trim() || undefined;
+  };
+  await pump(stream, record, { ended, longest: longest.line });
+  return first;
 }

@@ -69,7 +69,7 @@ async function storeFiles(
   await setRef(git, cwd, { ref, sha: commit, expected: null });
 }
 
-/** Changes that the merge had nothing to do with stay, where git can tell them apart. */
+/** Changes that the merge had nothing to do with stay, where git can distinguish them. */
 async function resetMerge(git: GitRunner, location: WorktreeLocation, headSha: string): Promise<void> {
   try {
     await git(['reset', '--quiet', '--merge', headSha], { cwd: location.path });

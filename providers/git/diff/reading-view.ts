@@ -22,7 +22,7 @@ export interface ReadingView {
 
 /**
  * Runs `work` with a view of a repository that has nothing but its objects. Git reads further objects where
- * `objects/info/alternates` says, takes parents from grafts and commit graphs, and shows files by `info/attributes`: all of
+ * `objects/info/alternates` points, takes parents from grafts and commit graphs, and shows files by `info/attributes`: all of
  * these an agent can write, so that none of them is in the view. What is written meanwhile goes to a directory of its own.
  *
  * @param commonDir the repository's own directory

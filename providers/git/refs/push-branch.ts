@@ -53,7 +53,7 @@ function environmentFor({ url, header }: ForgeRemote): Record<string, string> {
   return { ...Object.fromEntries(numbered), ...count };
 }
 
-/** What git says, without the header should it ever name it. */
+/** What git prints, without the header should it ever name it. */
 const reasonOf = ({ stdout, stderr, exitCode }: TransferResponse, { header }: ForgeRemote): string => {
   const refused = stdout.split('\n').filter((line) => line.startsWith('!'));
   const reason = [...refused, stderr].join('\n').trim().slice(-2_000) || `git ended with ${exitCode ?? 'a signal'}`;

@@ -45,7 +45,7 @@ export class ByteReader {
 export function readContainer(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality: number): Container {
   const container = readBody(from, type, cardinality);
   if (!container || countOf(container) !== cardinality) {
-    throw new BitmapFormatError('a container does not hold as many values as it says');
+    throw new BitmapFormatError('a container does not hold as many values as it declares');
   }
   return container;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** The key that the stand-in accepts; nothing else does. */
 export const modelKey = 'stand-in-key-0123456789abcdef';
 
-/** The file that the stand-in has an agent write, and what it says afterwards. */
+/** The file that the stand-in has an agent write, and its answer afterwards. */
 export const edit = { path: 'greeting.txt', content: 'Hello from the stand-in.\n', summary: 'Wrote greeting.txt.' };
 
 export interface ModelRequest {

@@ -33,7 +33,7 @@ export interface AgentHost {
 export interface Checked {
   ok: boolean;
   steps: Record<CheckStep, CheckFinding['status']>;
-  /** The finding of the step that failed, as a task says it: its message and its remedy. */
+  /** The finding of the step that failed, as a task shows it: its message and its remedy. */
   failure: string | undefined;
   version: string | undefined;
   offer?: { models: { id: string }[]; modes: { id: string }[] };
@@ -43,7 +43,7 @@ export interface Run {
   taskId: string;
   /** The attempt as the status of its task has it. */
   attempt: { completion: { status: string; summary: string; harness: object }; attemptId: string };
-  /** Why it did not succeed, as the task says it. */
+  /** Why it did not succeed, as the task shows it. */
   cause: string | undefined;
 }
 

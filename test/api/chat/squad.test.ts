@@ -128,7 +128,7 @@ describe('squad API', () => {
     expect((await read('msg_000000000000')).status).toBe(404);
   });
 
-  it('finds messages without showing them, and without telling secrets', async () => {
+  it('finds messages without showing them, and without their secrets', async () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     await posted({
       agent: 'ada',

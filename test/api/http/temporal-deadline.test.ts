@@ -33,7 +33,7 @@ describe('deadline of Temporal calls', () => {
   });
 
   it.each([
-    ['nobody answers', 14, 'TEMPORAL_UNAVAILABLE'],
+    ['no server answers', 14, 'TEMPORAL_UNAVAILABLE'],
     ['the time is over', 4, 'PENDING'],
   ])('reports it when %s, at once', async (_case, code, expected) => {
     let calls = 0;

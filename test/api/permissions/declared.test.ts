@@ -95,7 +95,7 @@ describe('every operation', () => {
       'GET /health',
       'GET /health/live',
       'GET /health/ready',
-      // Whoever knows the secret of the webhook has signed it.
+      // A caller that knows the secret of the webhook has signed it.
       'POST /api/github/webhooks/{repo}',
     ]);
   });

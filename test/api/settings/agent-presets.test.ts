@@ -131,7 +131,7 @@ describe('an agent from a preset', () => {
     );
   });
 
-  it('says that nothing is known without a live host, and names what goes with a key', async () => {
+  it('reports that nothing is known without a live host, and names what goes with a key', async () => {
     const { body } = await add({ preset: 'goose', authentication: 'key' });
     expect(body.agent.environmentKeys).toEqual(expect.arrayContaining(['OPENAI_API_KEY', 'GOOSE_PROVIDER']));
     expect(body.requirements.at(-1)).toContain('No live host');

@@ -160,7 +160,7 @@ describe('evidence', () => {
   });
 
   it.each([
-    ['a secret in what it tells of itself', { metadata: { note: `sk-${'x'.repeat(30)}` } }, 'metadata.note'],
+    ['a secret in its metadata', { metadata: { note: `sk-${'x'.repeat(30)}` } }, 'metadata.note'],
     ['a field with the name of a secret', { metadata: { token: 'abc' } }, 'metadata.token'],
     ['an unknown field', { endpoint: 'http://x' }, 'endpoint'],
     ['a hostile id', { id: '../x' }, 'id'],

@@ -63,9 +63,9 @@ describe('the routing configuration', () => {
   });
 
   it.each([
-    ['an agent nobody configured', configuration(rule('x', { agent: 'nobody' })), 'rules.0.agent'],
-    ['a fallback nobody configured', configuration(rule('x', { fallback: 'nobody' })), 'rules.0.fallback'],
-    ['a default nobody configured', { ...configuration(), defaultAgent: 'nobody' }, 'defaultAgent'],
+    ['an agent that is not configured', configuration(rule('x', { agent: 'nobody' })), 'rules.0.agent'],
+    ['a fallback that is not configured', configuration(rule('x', { fallback: 'nobody' })), 'rules.0.fallback'],
+    ['a default that is not configured', { ...configuration(), defaultAgent: 'nobody' }, 'defaultAgent'],
     ['two rules of one id', configuration(rule('x'), rule('x')), 'rules'],
     ['too many retries', { ...configuration(), maxRetries: 4 }, 'maxRetries'],
     ['an unknown field', { ...configuration(), strategy: 'best' }, 'strategy'],

@@ -46,14 +46,14 @@ it('is null until there is one, then what was set, at a revision', async () => {
 
 const broken: [string, object, string][] = [
   ['two members of one id', { members: [roster.members[0], roster.members[0]] }, 'members.1.id'],
-  ['a fallback that is nobody', { members: [{ ...roster.members[0], fallback: 'ghost' }] }, 'members.0.fallback'],
+  ['a fallback that is no member', { members: [{ ...roster.members[0], fallback: 'ghost' }] }, 'members.0.fallback'],
   [
     'a member that is its own fallback',
     { members: [{ ...roster.members[0], fallback: 'docs' }] },
     'members.0.fallback',
   ],
   ['a member that reviews itself', { members: [{ ...roster.members[0], reviewers: ['docs'] }] }, 'members.0.reviewers'],
-  ['a reviewer that is nobody', { ...roster, reviewers: ['ghost'] }, 'reviewers.0'],
+  ['a reviewer that is no member', { ...roster, reviewers: ['ghost'] }, 'reviewers.0'],
   ['a member without an agent', { members: [{ id: 'x', name: 'X' }] }, 'members.0.agent'],
   [
     'a path that climbs',

@@ -54,7 +54,7 @@ it('/health/ready notices that no live worker has git', async () => {
   await expect(git?.()).resolves.toBeUndefined();
 });
 
-it.each(['/', '/api', '/api/v1'])('%s says where to go, without a key', async (path) => {
+it.each(['/', '/api', '/api/v1'])('%s names the entry points, without a key', async (path) => {
   const { status, body } = await board.call('GET', path, { key: null });
   expect([status, body.service]).toEqual([200, 'runboard']);
   const { watch: _socket, authentication: _forKeys, ...links } = body.links;

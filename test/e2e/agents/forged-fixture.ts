@@ -5,7 +5,7 @@ import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
 
-/** How runs of the attacked stack are timed where a message says so. */
+/** How runs of the attacked stack are timed where a message states it. */
 export const timings = { runTimeoutMs: 60_000, heartbeatTimeoutMs: 2_000, retryBackoffMs: 10 };
 
 /** A service whose Temporal server an attacker reaches, and one of its tasks. */

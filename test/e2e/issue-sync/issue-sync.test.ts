@@ -47,7 +47,7 @@ const mappingOf = async (taskId: string) => (await mappings()).find((one) => one
 const patch = (taskId: string, fields: object) => stack.call.ok('PATCH', `/api/tasks/${taskId}`, fields);
 
 describe('the configuration of the issue synchronisation', () => {
-  it('is off until it is configured, and then says how', async () => {
+  it('is off until it is configured, and then reports how', async () => {
     expect(await stack.call.ok('GET', configPath)).toEqual({
       enabled: false,
       repo: null,
@@ -148,7 +148,7 @@ describe('issues', () => {
     expect(await taskOf(number)).toMatchObject({ id: mine.id, title: 'Named' });
   });
 
-  it('leave a deleted task deleted, and its mapping says so', async () => {
+  it('leave a deleted task deleted, and its mapping states it', async () => {
     const number = github.openIssue({ labels: ['board'] });
     await sync();
     const { id } = await taskOf(number);
@@ -159,7 +159,7 @@ describe('issues', () => {
     expect(await mappingOf(id)).toMatchObject({ state: 'detached', problem: { code: 'TASK_GONE' } });
   });
 
-  it('change nothing in the archive, which is said and made good', async () => {
+  it('change nothing in the archive, which is reported and made good', async () => {
     const number = github.openIssue({ labels: ['board'] });
     await sync();
     const { id } = await taskOf(number);
@@ -316,7 +316,7 @@ describe('a forge that fails', () => {
     await eventually(async () => expect(await status()).toMatchObject({ failure: null }));
   });
 
-  it('with a refused token says so, and what helps', async () => {
+  it('with a refused token reports it, and its remedy', async () => {
     process.env.GITHUB_ISSUES_TOKEN = 'ghp_revoked';
     const refused = await stack.call.post('/api/github/sync');
     process.env.GITHUB_ISSUES_TOKEN = githubToken;

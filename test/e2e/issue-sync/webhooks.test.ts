@@ -152,7 +152,7 @@ describe('several repositories', () => {
     });
   });
 
-  it('that have lost their forge say so, and can be disabled', async () => {
+  it('that have lost their forge report it, and can be disabled', async () => {
     await stack.call.ok('PATCH', '/api/config/repos/silent', { forge: null });
     const refused = await stack.call.post('/api/github/sync', { repo: 'silent' });
     expect(refused).toMatchObject({ status: 502, body: { code: 'FORGE_NOT_CONFIGURED' } });

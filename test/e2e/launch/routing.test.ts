@@ -86,7 +86,7 @@ describe('launch routing', () => {
     expect((await preview(docs.id)).manifest.routing.selectedAgent).toBe('writer');
   });
 
-  test('the named agent takes the run, whatever the rules say', async () => {
+  test('the named agent takes the run, whatever the rules choose', async () => {
     await configure([{ match: {}, agent: 'writer' }]);
     const byTask = await aTask({ agent: 'specialist' });
     expect((await preview(byTask.id)).manifest.routing).toMatchObject({

@@ -179,7 +179,7 @@ describe('launches under rules', () => {
     );
   });
 
-  test('a scheduled launch asks: its outcome says which policy refused it', async () => {
+  test('a scheduled launch asks: its outcome names which policy refused it', async () => {
     const project = aProject();
     const { id: taskId } = await aTask(project);
     await aPolicy(project, deny('scheduled-launch'));

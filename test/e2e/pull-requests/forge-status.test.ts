@@ -32,7 +32,7 @@ const configure = (forge: object | null) => stack.call.send('PATCH', '/api/confi
 const status = () => stack.call.ok('GET', '/api/github/status');
 
 describe('the status of forges', () => {
-  it('says how to configure one where there is none', async () => {
+  it('describes how to configure one where there is none', async () => {
     expect(await status()).toEqual({
       configured: false,
       remedy: expect.stringContaining('/api/config/repos'),
@@ -74,12 +74,12 @@ describe('the status of forges', () => {
     ['a token that the forge refuses', { credential: 'env:GITHUB_STALE_TOKEN' }, 'unauthorized'],
     ['a variable that the worker does not have', { credential: 'env:GITHUB_ABSENT' }, 'credential-missing'],
     ['a repository that the forge does not have', { repository: 'acme/other' }, 'not-found'],
-  ])('says what is wrong with %s', async (_name, changed, state) => {
+  ])('reports what is wrong with %s', async (_name, changed, state) => {
     await configure(connection(changed));
     expect((await status()).repositories).toMatchObject([{ state, message: expect.any(String) }]);
   });
 
-  it('says that a forge does not respond, and is read again later', async () => {
+  it('reports that a forge does not respond, and is read again later', async () => {
     github.fail({ on: /^GET \/api\/v3\/user$/, answer: { status: 502 } });
     await configure(connection({ webhookSecret: 'env:GITHUB_WEBHOOK_SECRET' }));
     expect((await status()).repositories).toMatchObject([{ state: 'unavailable' }]);

@@ -247,7 +247,7 @@ describe('the review of a pull request', () => {
     await publish(work.taskId);
   });
 
-  it('has what the forge says of state, checks and reviews', async () => {
+  it('has what the forge reports of state, checks and reviews', async () => {
     expect(await stack.call.ok('GET', `/api/github/pr/${work.taskId}`)).not.toHaveProperty('review');
     Object.assign(pullsOf(work.branch)[0] ?? {}, { mergeable: false });
     github.state.checkRuns.push({ name: 'build', status: 'completed', conclusion: 'failure', html_url: null });

@@ -95,7 +95,7 @@ describe('an open pull request', () => {
     expect(readsOf(number)).toBe(reads);
   });
 
-  it('is left alone where the setting says so', async () => {
+  it('is left alone where the setting requests it', async () => {
     const { number } = await aPullRequest('shop', 'Alone');
     await configure('shop', { syncMode: 'inbound', pullRequests: false });
     await round('shop');

@@ -317,7 +317,7 @@ test('a required verification step that a run does not report is named and keeps
   expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'done' });
 });
 
-test('a run of code that changed and said nothing is partial, unless the policy of its task expects that', async () => {
+test('a run of code that changed and reported nothing is partial, unless the policy of its task expects that', async () => {
   const silent = { result: result({ summary: '' }) };
   const { completion, task } = await completed(silent);
   expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code: 'result-empty' }] });

@@ -26,7 +26,7 @@ describe('hooks', () => {
   async function reported(hook: Record<string, unknown>, answer?: (nth: number) => number) {
     const receiver = await aReceiver(answer);
     const action = { type: 'webhook', url: receiver.url };
-    const { id } = await stack.call.ok('POST', '/api/hooks', { name: 'Tell', action, ...hook });
+    const { id } = await stack.call.ok('POST', '/api/hooks', { name: 'Notify', action, ...hook });
     return {
       id: id as string,
       receiver,
@@ -52,7 +52,7 @@ describe('hooks', () => {
     expect(hook.received()).toEqual([
       {
         hookId: hook.id,
-        hookName: 'Tell',
+        hookName: 'Notify',
         event: 'task.status.changed',
         context: expect.objectContaining({
           taskId: id,
@@ -92,7 +92,7 @@ describe('hooks', () => {
   test('a receiver that fails is retried until it accepts, and one that never does is abandoned', async () => {
     const flaky = await reported({ event: 'task.done' }, (nth) => (nth < 3 ? 503 : 200));
     const gone = await reported({ event: 'task.done' }, () => 410);
-    const { id } = await stack.call.createTask({ title: 'Told again' });
+    const { id } = await stack.call.createTask({ title: 'Notified again' });
     await status(id, 'done');
     await eventually(async () =>
       expect(await executions(flaky.id)).toMatchObject([{ state: 'delivered', attempts: 3 }]),
@@ -176,7 +176,7 @@ describe('hooks', () => {
       taskId: id,
       newStatus: 'blocked',
     });
-    expect(fired).toEqual({ hooksRun: 1, results: [{ hookId: hook.id, hookName: 'Tell' }] });
+    expect(fired).toEqual({ hooksRun: 1, results: [{ hookId: hook.id, hookName: 'Notify' }] });
     await eventually(() => expect(hook.received()).toMatchObject([{ context: { taskId: id, newStatus: 'blocked' } }]));
     const off = await stack.call.ok('PATCH', `/api/hooks/${hook.id}`, { enabled: false, expectedRevision: 1 });
     expect(off).toMatchObject({ enabled: false, revision: 2, filter: { type: 'code' } });
@@ -193,12 +193,12 @@ describe('hooks', () => {
     ['an event that is none', { event: 'task.imagined' }, 'event'],
     ['a URL that is no web page', { action: { type: 'webhook', url: 'file:///etc/passwd' } }, 'action.url'],
     ['a URL with a password', { action: { type: 'webhook', url: 'https://a:b@example.org' } }, 'action.url'],
-    ['an action nobody knows', { action: { type: 'shell', url: 'https://example.org' } }, 'action.type'],
+    ['an unknown action', { action: { type: 'shell', url: 'https://example.org' } }, 'action.type'],
     ['a filter for nothing', { filter: { colour: 'red' } }, 'filter.colour'],
   ])('%s is refused by its field', async (_case, fields, path) => {
     const action = { type: 'webhook', url: 'https://example.org/told' };
     const refused = await stack.call.send('POST', '/api/hooks', {
-      name: 'Tell',
+      name: 'Notify',
       event: 'task.done',
       action,
       ...fields,

@@ -136,7 +136,7 @@ describe('operator updates through Temporal', () => {
       terminalSource: 'operator-interruption',
     });
     expect(await audited('run.complete', attemptId)).toMatchObject([byOperator]);
-    expect(await details(handle)).toContain('An operator (operator:temporal) says that it ended: blocked.');
+    expect(await details(handle)).toContain('An operator (operator:temporal) reports that it ended: blocked.');
   });
 
   test('an operator cannot complete a run whose agent is a process here', async () => {

@@ -211,7 +211,13 @@ describe('run of an agent', () => {
       'REPOSITORY_UNAVAILABLE',
     ],
     ['a phase that cannot be enforced', { phase: 'plan' }, {}, 409, 'PHASE_UNSUPPORTED'],
-    ['a capability nobody has', { requiredRuntimeCapabilities: ['run.fork'] }, {}, 409, 'CAPABILITY_UNSUPPORTED'],
+    [
+      'a capability that no agent has',
+      { requiredRuntimeCapabilities: ['run.fork'] },
+      {},
+      409,
+      'CAPABILITY_UNSUPPORTED',
+    ],
     ['an unknown field', { agnet: 'x' }, {}, 400, 'VALIDATION_ERROR'],
   ])('%s is refused before anything runs', async (_name, request, fields, status, code) => {
     const task = await aTask(fields);

@@ -289,7 +289,7 @@ describe('an agent that misuses the protocol', () => {
     expect(outcome).toMatchObject({ result: { status: 'failed' }, error: expect.stringContaining('ended before') });
   });
 
-  it('has failed with its last words when it ends before its turn does and says why', async () => {
+  it('has failed with its last words when it ends before its turn does and prints the cause', async () => {
     const { outcome } = await run('dies-with-reason');
     expect(outcome.error).toMatch(/^The agent .* Its last words: Error: The license has expired\./);
   });

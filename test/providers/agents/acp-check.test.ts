@@ -17,7 +17,7 @@ const replayed = (conversation: string, fields: Partial<AgentConfig> = {}) =>
     ...fields,
   });
 
-/** The status of each step, with what the failed one says. */
+/** The status of each step, with the message of the failed one. */
 async function checked(agent: AgentConfig) {
   const { findings, offer } = await acp.check!(agent);
   const failure = findings.find(({ status }) => status === 'failed');
@@ -76,7 +76,7 @@ describe('a check of an agent of the protocol', () => {
     ['a program that is not there', { command: 'no-such-program' }, 'installed', /Install no-such-program/],
     ['a program that ends', { args: ['-e', 'process.exit(1)'] }, 'handshake', /run its command/],
     [
-      'one that says nothing',
+      'one that prints nothing',
       { args: ['-e', 'setInterval(() => {}, 1000)'], handshakeSeconds: 1 },
       'handshake',
       /handshakeSeconds/,

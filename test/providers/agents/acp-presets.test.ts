@@ -114,7 +114,7 @@ describe('a conversation with an agent of today, replayed', () => {
     });
   });
 
-  it('the refusal of a method says what it needs', async () => {
+  it('the refusal of a method names what it needs', async () => {
     const { outcome } = await run(replayed('codex-without-key', { authMethod: 'api-key' }));
     expect(outcome.error).toBe(
       'Authentication with api-key failed (Internal error: CODEX_API_KEY or OPENAI_API_KEY is not set): run `codex login` on ' +

@@ -32,7 +32,7 @@ describe('input of detached agents', () => {
     eventually(async () => {
       const input = await openInput(spool, false);
       if (!input) {
-        throw new Error('nobody reads yet');
+        throw new Error('no reader yet');
       }
       return input;
     });

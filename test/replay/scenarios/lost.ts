@@ -21,7 +21,7 @@ export async function lostScenarios({ service: { call }, temporal }: Stage): Pro
     })) {
       return workflowId;
     }
-    throw new Error('nobody has looked yet');
+    throw new Error('no reconciliation has run yet');
   });
   return [
     ['agent-run-taken-up', agentRunId(attemptId)],

@@ -28,7 +28,7 @@ async function changedRun({ service: { call } }: Stage, agent: string, delivered
         ({ payload }) => payload.actor === 'system:phase' && payload.delivered === delivered,
       );
       if (reported.length <= index) {
-        throw new Error('it has not been told yet');
+        throw new Error('it has not been notified yet');
       }
     });
   }

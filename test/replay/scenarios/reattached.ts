@@ -29,7 +29,7 @@ export async function reattachedScenarios({ service }: Stage): Promise<Recording
     }
     await eventually(async () => {
       if ((await recovered(kept.id, kept.attemptId)) < times) {
-        throw new Error('nobody goes on with it yet');
+        throw new Error('no worker has resumed it yet');
       }
     });
   }

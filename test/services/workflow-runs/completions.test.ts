@@ -244,7 +244,7 @@ describe('as a stream', () => {
   it.each([
     ['before', []],
     ['after', ['one']],
-  ])('calls the model off when the caller leaves %s the first word', async (_case, chunks) => {
+  ])('calls the model off when the caller disconnects %s the first chunk', async (_case, chunks) => {
     const gate = aGate();
     under.provider.answers(async function* () {
       yield* chunks;
@@ -271,7 +271,7 @@ describe('what does not fit', () => {
     ['no messages', {}, 422, 'messages: '],
     ['an unknown field', { messages: [user('Hi')], n: 2 }, 422, 'n: unknown field'],
     [
-      'a part nobody knows',
+      'an unknown part',
       { messages: [{ role: 'user', content: [{ kind: 'video', data: 'x' }] }] },
       422,
       'messages.0.content.0.kind',

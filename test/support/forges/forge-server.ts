@@ -98,7 +98,7 @@ export async function startForgeServer(
   return server_;
 }
 
-/** One page of a list, with the `Link` header that says where the others are. */
+/** One page of a list, with the `Link` header that links to the others. */
 export function page(
   items: readonly unknown[],
   { path, query }: ForgeRequest,

@@ -12,6 +12,7 @@ import type { NewWorktreeActivities } from '../../../activities/worktree/create'
 import type { WorktreePlanActivities } from '../../../activities/worktree/plan';
 import type { WorktreeViewActivities } from '../../../activities/worktree/view';
 import type { Refusal } from '../../../contracts/refusal';
+import type { CommandResponse } from '../../../contracts/runs/command';
 import type { LaunchResponse } from '../../../contracts/runs/launch/launch';
 import type { WorktreeInspection } from '../../../contracts/runs/worktrees/worktree';
 import { searchAttributes } from '../../../platform/temporal/search-attributes';
@@ -19,6 +20,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import {
   agentRunId,
   type AgentRunInput,
+  commandUpdate,
   launchUpdate,
   launchUpdateId,
   type OrphanedRun,
@@ -224,6 +226,14 @@ export class StubbedRun {
 
   stop(actor = 'test'): Promise<unknown> {
     return this.handle.executeUpdate(stopUpdate, { args: [{ attemptId: this.attemptId, actor }] });
+  }
+
+  /** Sends a command as any client of Temporal can, with whatever fields: an interrupt of this attempt unless they differ. */
+  command(fields: object = {}, updateId?: string): Promise<CommandResponse> {
+    return this.handle.executeUpdate(commandUpdate, {
+      args: [{ attemptId: this.attemptId, type: 'interrupt', actor: 'jo', ...fields }],
+      ...(updateId === undefined ? {} : { updateId }),
+    });
   }
 
   /** How the run ended, as it was recorded. */

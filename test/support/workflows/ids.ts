@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A part of an id; while mutants are measured, it says which one the workflows of this id run with. */
+/** A part of an id; while mutants are measured, it states which one the workflows of this id run with. */
 const unique = (length: number): string =>
   `${process.env.TEST_MUTANT ?? ''}${randomUUID().replaceAll('-', '')}`.slice(0, length);
 

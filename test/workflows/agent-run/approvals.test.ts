@@ -1,5 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { approvalChanged, commandUpdate } from '../../../workflows/agent-run/messages';
+import { approvalChanged } from '../../../workflows/agent-run/messages';
 import { stubbedRuns, untilCancelled } from '../../support/workflows/agent-run';
 import { gate } from '../../support/workflows/gate';
 
@@ -34,8 +34,7 @@ describe('requests for approval of a run', () => {
     const run = aRun({ dispatch: running.wait, acceptCommand, deliverCommand: delivering.wait });
     await run.launch();
     await run.called('announceStart');
-    const command = { attemptId: run.attemptId, type: 'interrupt' as const, actor: 'jo' };
-    const open = run.handle.executeUpdate(commandUpdate, { args: [command] });
+    const open = run.command();
     await run.called('deliverCommand');
     running.open();
     await eventually(async () => expect(await run.details()).toContain('**success**'));

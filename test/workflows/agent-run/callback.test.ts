@@ -106,7 +106,7 @@ describe('a run whose agent works elsewhere', () => {
       { attemptId: run.attemptId, status: 'success', summary: 'Done.', actor: 'jo' },
     ]);
     expect(run.endings).toEqual([{ by: 'callback', claimDigest: 'sha256:operator' }]);
-    expect(await run.details()).toContain('An operator (operator:temporal) says that it ended: success.');
+    expect(await run.details()).toContain('An operator (operator:temporal) reports that it ended: success.');
   });
 
   test('is not completed by an operator once its agent has reported another end', async () => {

@@ -28,13 +28,6 @@ const outcomeOf = (input: { attemptId: string; commandId: string; type: AgentCom
   outcome: { attemptId: input.attemptId, commandId: input.commandId, action: input.type, delivered: true },
 });
 
-/** Sends a command as any client of Temporal can: with whatever fields. */
-const send = (run: StubbedRun, fields: object = {}, updateId?: string) =>
-  run.handle.executeUpdate(commandUpdate, {
-    args: [{ attemptId: run.attemptId, type: 'interrupt', actor: 'jo', ...fields }],
-    ...(updateId === undefined ? {} : { updateId }),
-  });
-
 describe('commands to a run', () => {
   const { workers, run: aRun } = stubbedRuns();
 
@@ -52,7 +45,7 @@ describe('commands to a run', () => {
   test('are delivered by the process that supervises the agent, and shown with their sender', async () => {
     const response = { attemptId: 'a', commandId: 'c', action: 'message' as const, delivered: true };
     const run = await running({ ...deliverable, deliverCommand: async () => response });
-    await expect(send(run, { type: 'message', message: 'hello' }, 'command_1')).resolves.toEqual(response);
+    await expect(run.command({ type: 'message', message: 'hello' }, 'command_1')).resolves.toEqual(response);
     expect(run.stubs.calls.find(({ name }) => name === 'deliverCommand')).toEqual({
       name: 'deliverCommand',
       input: { attemptId: run.attemptId, commandId: 'command_1' },
@@ -64,7 +57,7 @@ describe('commands to a run', () => {
 
   test('that have an outcome already are not delivered again', async () => {
     const run = await running({ acceptCommand: async (command) => outcomeOf(command) });
-    await expect(send(run)).resolves.toMatchObject({ delivered: true, action: 'interrupt' });
+    await expect(run.command()).resolves.toMatchObject({ delivered: true, action: 'interrupt' });
     expect(run.steps).not.toContain('deliverCommand');
     expect(await run.details()).toContain('jo sent it a command: interrupt.');
   });
@@ -72,14 +65,14 @@ describe('commands to a run', () => {
   test('whose delivery fails are settled, with the outcome that is certain', async () => {
     const outcome = { attemptId: 'a', commandId: 'c', action: 'interrupt' as const, delivered: false };
     const run = await running({ ...deliverable, deliverCommand: lost, settleCommand: async () => outcome });
-    await expect(send(run, {}, 'command_1')).resolves.toEqual(outcome);
+    await expect(run.command({}, 'command_1')).resolves.toEqual(outcome);
     expect(run.stubs.inputs('settleCommand')).toEqual([{ attemptId: run.attemptId, commandId: 'command_1' }]);
   });
 
   test('that the stores refuse are rejected with code and evidence', async () => {
     const refusal = { code: 'COMMAND_CONFLICT', message: 'another one', details: { state: 'settled' } };
     const run = await running({ acceptCommand: async () => ({ refusal }) });
-    const error = await send(run).catch((reason: unknown) => reason);
+    const error = await run.command().catch((reason: unknown) => reason);
     expect((error as WorkflowUpdateFailedError).cause).toMatchObject({
       ...{ type: 'COMMAND_CONFLICT', message: 'another one', nonRetryable: true },
       details: [{ state: 'settled' }],
@@ -89,8 +82,8 @@ describe('commands to a run', () => {
 
   test('have the id of their update unless they name another one', async () => {
     const run = await running();
-    await send(run, {}, 'update_1');
-    await send(run, { commandId: 'command_2' }, 'update_2');
+    await run.command({}, 'update_1');
+    await run.command({ commandId: 'command_2' }, 'update_2');
     expect(run.stubs.inputs('acceptCommand').map(({ commandId }) => commandId)).toEqual(['update_1', 'command_2']);
   });
 
@@ -101,7 +94,7 @@ describe('commands to a run', () => {
       return { attemptId, commandId, action: 'interrupt' as const, delivered: true };
     };
     const run = await running({ ...deliverable, deliverCommand });
-    const one = send(run, {}, 'command_1');
+    const one = run.command({}, 'command_1');
     await run.called('deliverCommand');
     const two = await run.handle.startUpdate(commandUpdate, {
       args: [{ attemptId: run.attemptId, type: 'interrupt', actor: 'jo' }],
@@ -119,7 +112,7 @@ describe('commands to a run', () => {
 
   test('are refused for another attempt', async () => {
     const run = await running();
-    expect(await rejection(send(run, { attemptId: 'attempt_other000' }))).toBe(staleAttempt);
+    expect(await rejection(run.command({ attemptId: 'attempt_other000' }))).toBe(staleAttempt);
   });
 
   test('are refused before the contract is stored, and while the run ends', async () => {
@@ -142,12 +135,12 @@ describe('commands to a run', () => {
       },
     });
     await run.launchUntil('prepare');
-    expect(await rejection(send(run))).toBe(notRunning);
+    expect(await rejection(run.command())).toBe(notRunning);
     preparing.open();
     await run.called('dispatch');
     const stopped = run.stop();
     await run.called('finish');
-    expect(await rejection(send(run))).toBe(runEnded);
+    expect(await rejection(run.command())).toBe(runEnded);
     finishing.open();
     await stopped;
     expect(run.steps).not.toContain('acceptCommand');
@@ -155,18 +148,18 @@ describe('commands to a run', () => {
 
   test('that the agent does not accept are refused; without its list, all are sent on', async () => {
     const run = await running({ announceStart: async () => ['interrupt'] });
-    expect(await rejection(send(run, { type: 'compact' }))).toBe(capabilityUnsupported);
-    expect(await rejection(send(run))).toBeUndefined();
+    expect(await rejection(run.command({ type: 'compact' }))).toBe(capabilityUnsupported);
+    expect(await rejection(run.command())).toBeUndefined();
     const earlier = await running({ announceStart: async () => undefined });
-    expect(await rejection(send(earlier, { type: 'archive' }))).toBeUndefined();
+    expect(await rejection(earlier.command({ type: 'archive' }))).toBeUndefined();
   });
 
   test.each(['providerRuntimeManifestDigest', 'runLaunchManifestDigest'] as const)(
     'are compared with the launch of the run by %s',
     async (name) => {
       const run = await running();
-      expect(await rejection(send(run, { [name]: 'sha256:other' }))).toBe(manifestMismatch);
-      expect(await rejection(send(run, { [name]: digests[name] }))).toBeUndefined();
+      expect(await rejection(run.command({ [name]: 'sha256:other' }))).toBe(manifestMismatch);
+      expect(await rejection(run.command({ [name]: digests[name] }))).toBeUndefined();
     },
   );
 
@@ -187,7 +180,7 @@ describe('commands to a run', () => {
     ['20001 characters to steer by', { type: 'steer', message: 'a'.repeat(20_001) }],
   ])('are refused with %s', async (_what, fields) => {
     const run = await running();
-    expect(await rejection(send(run, fields))).toBe(invalidCommand);
+    expect(await rejection(run.command(fields))).toBe(invalidCommand);
     expect(run.steps).not.toContain('acceptCommand');
   });
 
@@ -198,7 +191,7 @@ describe('commands to a run', () => {
     ['an id whose message is in the stores', { type: 'message', commandId: 'command_1' }],
   ])('are accepted with %s', async (_what, fields) => {
     const run = await running();
-    expect(await rejection(send(run, fields))).toBeUndefined();
+    expect(await rejection(run.command(fields))).toBeUndefined();
   });
 
   test('are refused while sixteen others wait', async () => {
@@ -209,17 +202,17 @@ describe('commands to a run', () => {
       const args: [CommandInput] = [{ attemptId: run.attemptId, type: 'interrupt', actor: 'jo' }];
       accepted.push(await run.handle.startUpdate(commandUpdate, { args, waitForStage: 'ACCEPTED' }));
     }
-    expect(await rejection(send(run))).toBe(tooManyCommands);
+    expect(await rejection(run.command())).toBe(tooManyCommands);
     delivering.open();
     await Promise.all(accepted.map((command) => command.result()));
-    expect(await rejection(send(run))).toBeUndefined();
+    expect(await rejection(run.command())).toBeUndefined();
     expect(run.stubs.inputs('deliverCommand')).toHaveLength(17);
   });
 
   test("in delivery are settled also after an operator's cancel", async () => {
     const delivering = gate({ attemptId: 'a', commandId: 'c', action: 'interrupt' as const, delivered: true });
     const run = await running({ ...deliverable, deliverCommand: delivering.wait });
-    const sent = send(run);
+    const sent = run.command();
     await run.called('deliverCommand');
     await run.handle.cancel();
     await run.called('finish');

@@ -1,5 +1,4 @@
 import {
-  commandUpdate,
   completeUpdate,
   launchUpdate,
   notRemote,
@@ -141,29 +140,30 @@ describe('an attempt whose workflow was lost', () => {
     expect(run.endings).toEqual([{ by: 'callback', claimDigest: 'sha256:a' }]);
   });
 
-  test('accepts commands again, and no completion of another', async () => {
+  /** One whose host is being reclaimed, until the test opens the gate. */
+  async function reclaimed(found: { launch?: undefined } = {}) {
     const reclaiming = gate({ claimed: false });
     const run = aRun({ reclaim: reclaiming.wait });
-    await run.start({});
+    await run.start(found);
     await run.called('reclaim');
-    const command = { attemptId: run.attemptId, type: 'interrupt' as const, actor: 'jo' };
-    await expect(run.handle.executeUpdate(commandUpdate, { args: [command] })).resolves.toMatchObject({
-      delivered: true,
-    });
+    const end = async () => {
+      reclaiming.open();
+      await run.handle.result();
+    };
+    return { run, end };
+  }
+
+  test('accepts commands again, and no completion of another', async () => {
+    const { run, end } = await reclaimed();
+    await expect(run.command()).resolves.toMatchObject({ delivered: true });
     const claim = { attemptId: run.attemptId, claimDigest: 'sha256:a' };
     expect(await rejection(run.handle.executeUpdate(completeUpdate, { args: [claim] }))).toBe(notRemote);
-    reclaiming.open();
-    await run.handle.result();
+    await end();
   });
 
   test('accepts no command when its contract was not stored', async () => {
-    const reclaiming = gate({ claimed: false });
-    const run = aRun({ reclaim: reclaiming.wait });
-    await run.start({ launch: undefined });
-    await run.called('reclaim');
-    const command = { attemptId: run.attemptId, type: 'interrupt' as const, actor: 'jo' };
-    expect(await rejection(run.handle.executeUpdate(commandUpdate, { args: [command] }))).toBe(notRunning);
-    reclaiming.open();
-    await run.handle.result();
+    const { run, end } = await reclaimed({ launch: undefined });
+    expect(await rejection(run.command())).toBe(notRunning);
+    await end();
   });
 });

@@ -27,7 +27,7 @@ describe('changes of the phase of a run', () => {
     await run.stop();
   });
 
-  test('are what the stores say, whatever the signal does', async () => {
+  test('are read from the stores, whatever the signal states', async () => {
     const run = aRun({ dispatch: untilCancelled, phaseNotice: async () => notice(1, 'explore') });
     await run.launch();
     await run.called('dispatch');

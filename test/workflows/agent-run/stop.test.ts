@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { eventually } from '../../../platform/testing/eventually';
-import { commandUpdate, runEnded, staleAttempt, stopUpdate } from '../../../workflows/agent-run/messages';
+import { runEnded, staleAttempt, stopUpdate } from '../../../workflows/agent-run/messages';
 import { endedAt, lost, rejection, stubbedRuns, untilCancelled } from '../../support/workflows/agent-run';
 import { gate } from '../../support/workflows/gate';
 
@@ -65,14 +65,12 @@ describe('stopping a run', () => {
     const run = aRun({ dispatch: running.wait, acceptCommand, deliverCommand: delivering.wait });
     await run.launch();
     await run.called('announceStart');
-    const command = { attemptId: run.attemptId, type: 'interrupt' as const, actor: 'jo' };
-    const send = () => run.handle.executeUpdate(commandUpdate, { args: [command] });
-    const open = send();
+    const open = run.command();
     await run.called('deliverCommand');
     running.open();
     await eventually(async () => expect(await run.details()).toContain('**success**'));
     expect(await rejection(run.stop())).toBe(runEnded);
-    expect(await rejection(send())).toBe(runEnded);
+    expect(await rejection(run.command())).toBe(runEnded);
     expect(run.stubs.inputs('attributeStop')).toEqual([]);
     delivering.open();
     await expect(open).resolves.toMatchObject({ delivered: true });

@@ -1,4 +1,4 @@
-import { commandUpdate, runEnded } from '../../../workflows/agent-run/messages';
+import { runEnded } from '../../../workflows/agent-run/messages';
 import { endedAt, lost, rejection, stubbedRuns, untilCancelled } from '../../support/workflows/agent-run';
 import { gate } from '../../support/workflows/gate';
 
@@ -48,8 +48,7 @@ describe('a run whose time is up', () => {
     const run = aRun({ dispatch: untilCancelled, finish: finishing.wait }, { timeoutMs: 400 });
     await run.launch();
     await run.called('finish');
-    const command = { attemptId: run.attemptId, type: 'interrupt' as const, actor: 'jo' };
-    expect(await rejection(run.handle.executeUpdate(commandUpdate, { args: [command] }))).toBe(runEnded);
+    expect(await rejection(run.command())).toBe(runEnded);
     finishing.open();
     await run.handle.result();
   });

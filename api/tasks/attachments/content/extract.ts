@@ -19,7 +19,9 @@ const report = (finding: Finding): void => void process.send?.(finding);
 async function assertMagic(content: Buffer, { magic }: FileType): Promise<void> {
   const detected = await fileTypeFromBuffer(content);
   if (detected?.mime !== magic) {
-    throw new FileRefused(`The content is not what .${extension} says${detected ? `: it is ${detected.mime}` : ''}.`);
+    throw new FileRefused(
+      `The content is not of the type of .${extension}${detected ? `: it is ${detected.mime}` : ''}.`,
+    );
   }
 }
 

@@ -10,7 +10,7 @@ const usualMaxEvents = 4_000;
 export interface RunState {
   startedAt: string;
   paused: boolean;
-  /** Whether its record says that it waits. */
+  /** Whether it waits, by its record. */
   waiting: boolean;
   cursor: Cursor;
   progress: ProgressState;

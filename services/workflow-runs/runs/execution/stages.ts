@@ -133,7 +133,7 @@ async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageCont
   answers.delete(id);
   if (!answer) {
     progress.record({ InterviewTimedOut: { stage_id: id, question_id: id } });
-    const reason = 'Nobody answered in time.';
+    const reason = 'No answer arrived in time.';
     return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
   const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);

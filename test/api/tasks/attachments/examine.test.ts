@@ -22,7 +22,7 @@ describe('attachment inspection', () => {
     ['takes for ever', forEver],
     ['takes all memory', allMemory],
     ['fails', 'throw new Error("a parser failed")'],
-    ['says nothing', ''],
+    ['has no text', ''],
   ])('a file whose examination %s is refused', async (_case, code) => {
     const examine = createExamine({ withinMs: 1_500, startProcess: program(code) });
     await expect(examine(file, 'jo')).rejects.toThrow(FileRefused);

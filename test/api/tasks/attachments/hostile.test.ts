@@ -24,7 +24,7 @@ describe('a file is refused', () => {
   });
 
   it.each<[string, Sent, RegExp]>([
-    ['that is a program with another name', { name: 'a.pdf', content: 'MZ\0\0' }, /not what .pdf says/],
+    ['that is a program with another name', { name: 'a.pdf', content: 'MZ\0\0' }, /not of the type of .pdf/],
     ['that is a picture with the name of a program', { name: 'a.exe', content: gif }, /type/],
     ['that is a picture with the name of text', { name: 'a.txt', content: gif }, /not UTF-8 text/],
     ['that has no extension', { name: 'a', content: 'text' }, /type/],
@@ -35,7 +35,7 @@ describe('a file is refused', () => {
     ['that is text in another encoding', { name: 'a.txt', content: Buffer.from('grün', 'latin1') }, /not UTF-8 text/],
     ['that is broken JSON', { name: 'a.json', content: '{"a":' }, /not JSON/],
     ['that is JSON nested very deeply', { name: 'a.json', content: '['.repeat(1_000_000) }, /not JSON/],
-    ['that is an archive', { name: 'a.docx', content: zipped({ 'run.sh': 'rm' }) }, /not what .docx says/],
+    ['that is an archive', { name: 'a.docx', content: zipped({ 'run.sh': 'rm' }) }, /not of the type of .docx/],
     ['that is an archive by its name', { name: 'a.zip', content: zipped({ 'a.txt': 'a' }) }, /type/],
     ['that is wasm', { name: 'a.wasm', content: '\0asm' }, /type/],
     ['that is empty', { name: 'a.txt', content: '' }, /empty/],

@@ -175,7 +175,7 @@ describe('versions of a file', () => {
     expect(await at.proceed()).toMatchObject({ ended: 'done' });
   });
 
-  it('that are binary, or too large, say so and are taken as they are', async () => {
+  it('that are binary, or too large, are marked so and are taken as they are', async () => {
     const large = (line: string) => `${line}\n`.repeat(200_000);
     const binary = Buffer.from([0, 1, 2, 255]);
     await both(

@@ -190,7 +190,7 @@ describe('the diff of a worktree', () => {
 describe('the diff of a hostile worktree', () => {
   const secret = 'secret of another repository\n';
 
-  /** A repository that nobody may read by way of this one; returns a commit of it. */
+  /** A repository that may not be read by way of this one; returns a commit of it. */
   async function anotherRepository() {
     const other = join(fixture.directory.path, 'other');
     await sh(fixture.directory.path, 'init', '-q', '-b', 'main', other);

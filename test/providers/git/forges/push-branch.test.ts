@@ -79,14 +79,14 @@ describe('a push to a forge', () => {
     expect(await http.head('release')).toBe(theirs);
   });
 
-  it('says that the token is refused, without naming it', async () => {
+  it('reports that the token is refused, without naming it', async () => {
     const wrong = 'Authorization: Basic d3Jvbmc6d3Jvbmc=';
     const result = await push('board/two', await headOf(), { remote: remoteOf({ header: wrong }) });
     expect(result).toMatchObject({ refused: 'unauthorized' });
     expect(JSON.stringify(result)).not.toContain('d3Jvbmc6d3Jvbmc');
   });
 
-  it('says that there is no such repository', async () => {
+  it('reports that there is no such repository', async () => {
     const remote = remoteOf({ url: `${forge.url}/acme/none.git` });
     expect(await push('board/two', await headOf(), { remote })).toMatchObject({ refused: 'declined' });
   });

@@ -24,7 +24,7 @@ const adminDir = () => join(at.repository, '.git/worktrees/task');
 
 /** The replacements that an agent may make of its worktree. */
 const attacks: Record<string, () => Promise<void>> = {
-  'a symbolic link to somebody else’s directory': async () => {
+  'a symbolic link to another user’s directory': async () => {
     await rename(at.worktree, `${at.worktree}-moved`);
     await symlink(others, at.worktree);
   },
@@ -53,7 +53,7 @@ const attacks: Record<string, () => Promise<void>> = {
     await rename(adminDir(), `${adminDir()}-moved`);
     await symlink(`${adminDir()}-moved`, adminDir());
   },
-  'an index that is a link to somebody else’s file': async () => {
+  'an index that is a link to another user’s file': async () => {
     await rm(join(adminDir(), 'index'));
     await symlink(join(others, 'precious.txt'), join(adminDir(), 'index'));
   },
@@ -152,7 +152,7 @@ it('what is in the place of a worktree is moved aside by force, and it can be ma
   await put(worktree, { 'src/a.txt': 'work\n' });
   await sh(worktree, 'commit', '-q', '-a', '-m', 'Work');
   const headSha = (await sh(worktree, 'rev-parse', 'HEAD')).trim();
-  await attacks['a symbolic link to somebody else’s directory']?.();
+  await attacks['a symbolic link to another user’s directory']?.();
   const before = await contents(others);
   const removal = { ...inspection, identity: baseline.identity, insideDir, id: 'op_forced', headSha, force: true };
   const removed = await git.removeWorktree(removal);

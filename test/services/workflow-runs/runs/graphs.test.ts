@@ -99,7 +99,7 @@ describe('people in a run', () => {
     await untilStatus(id, 'completed');
     const { data } = await get(`/runs/${id}/stages`);
     expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'ok', 'late', 'exit']);
-    expect(data[1]).toMatchObject({ status: 'failed', failure_reason: 'Nobody answered in time.' });
+    expect(data[1]).toMatchObject({ status: 'failed', failure_reason: 'No answer arrived in time.' });
   });
 
   it('guide what comes later', async () => {
@@ -149,7 +149,7 @@ describe('a graph', () => {
 
   it('fails with its reason where no way leads on', async () => {
     const id = await start('digraph { start -> ok -> exit; ok [shape=hexagon, timeout="20ms"] }');
-    expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: 'Nobody answered in time.' } });
+    expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: 'No answer arrived in time.' } });
   });
 
   it('that goes in circles ends', async () => {
