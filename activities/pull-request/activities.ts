@@ -171,7 +171,7 @@ export function createPullRequestActivities(deps: PullRequestDependencies) {
     return operation?.kind === 'refresh' ? { polledAt: now().toISOString(), staleAt: null } : {};
   }
 
-  /** Why the rules refuse what is said at a forge; reading it says nothing. */
+  /** Why the rules refuse what is written to a forge; reading it needs no permission of theirs. */
   async function ruledOut(
     taskId: string,
     { operation: { id, kind, actor, title, body, targetBranch, draft } }: RecordWithOperation,

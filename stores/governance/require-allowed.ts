@@ -24,7 +24,7 @@ function agentOfActor(actor: string): string | undefined {
   return name?.success ? name.data : undefined;
 }
 
-/** Asks the rules about an action that is counted and approved once under a name, and says why they refuse it if they do. */
+/** Asks the rules about an action that is counted and approved once under a name, and returns why they refuse it if they do. */
 export async function askRules(
   rules: DecisionPoint,
   { change: once, project, taskId, reaches, ...action }: ActorAction,

@@ -28,19 +28,19 @@ describe('mutation groups', () => {
 
 describe('the directories of mutation runs', () => {
   it('are removed when their process is gone, and no others', async () => {
-    const { path, remove } = await makeTempDir('mutation');
+    const cacheDir = await makeTempDir('mutation');
     const { pid: ended } = spawnSync(process.execPath, ['--version']);
     const others = ['mutation', `mutation-workflows-${process.pid}`, 'mutation-workflows-old'];
     for (const name of [...others, `mutation-workflows-${ended}`]) {
-      mkdirSync(join(path, name));
+      mkdirSync(join(cacheDir.path, name));
     }
     const script = `import { removeStale } from './scripts/mutation/stale.mjs'; removeStale(process.argv[1]);`;
     const options = { cwd: root, encoding: 'utf8' } as const;
-    for (const cache of [path, join(path, 'missing')]) {
+    for (const cache of [cacheDir.path, join(cacheDir.path, 'missing')]) {
       const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, cache], options);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     }
-    expect(readdirSync(path).sort()).toEqual(others);
-    await remove();
+    expect(readdirSync(cacheDir.path).sort()).toEqual(others);
+    await cacheDir.remove();
   });
 });

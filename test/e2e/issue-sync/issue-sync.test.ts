@@ -271,7 +271,7 @@ describe('rules', () => {
     });
   const blocked = { problem: { code: 'POLICY_BLOCKED', message: expect.stringContaining('A rule: deny') } };
 
-  it('that deny the issue of a task keep it from the forge, and its mapping says so', async () => {
+  it('that deny the issue of a task keep it from the forge, and its mapping states it', async () => {
     await aPolicy('silent', 'external-message');
     const opened = github.state.issues.length;
     const { id } = await stack.call.createTask({ title: 'Silent', project: 'silent', git: { repo: 'shop' } });

@@ -116,7 +116,7 @@ describe('hooks', () => {
       return id;
     };
 
-    test('a message that a policy denies is not sent, and its execution says why', async () => {
+    test('a message that a policy denies is not sent, and its execution states why', async () => {
       const hook = await reported({ event: 'task.done' });
       await aPolicy('silent', { rules: [{ action: 'external-message', effect: 'deny' }] });
       await aPolicy('warned', { rules: [{ action: 'hook', effect: 'warn' }] });
