@@ -21,7 +21,7 @@ const forgeActor = 'system:forge';
 
 /**
  * Settles the accepted review of a task that waits for its pull request, by what is stored of that: merged, it completes the task
- * as an acceptance does; closed, it opens the review again. Called by whoever stores the state of a pull request, once or more:
+ * as an acceptance does; closed, it opens the review again. Called by every activity that stores the state of a pull request, once or more:
  * each change is made once. A task whose file cannot be read is settled by the reconciliation once it can.
  *
  * @returns whether anything was changed

@@ -5,7 +5,7 @@ import { type AskedContinuation, decideContinuation } from './watcher-policy';
 /** What the watcher policy is called among the rules. */
 const id = 'watcher';
 
-/** What the watcher policy says of a continuation, as one of the rules: nothing while it allows it. */
+/** What the watcher policy decides about a continuation, as one of the rules: nothing while it allows it. */
 export function watcherReason({ settings, question }: AskedContinuation): {
   reason: RuleReason | undefined;
   evaluated: EvaluatedRule;

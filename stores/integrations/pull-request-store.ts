@@ -115,7 +115,7 @@ export async function createPullRequestStore(db: Database, now: () => Date = () 
     /**
      * Writes an operation down, or joins the same one.
      *
-     * @param replaces which other operation is replaced: one that has not begun unless it says otherwise
+     * @param replaces which other operation is replaced: one that has not begun unless it states otherwise
      * @returns the operation of the task, which is another one where that is under way
      */
     async request(
