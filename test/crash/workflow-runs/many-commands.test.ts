@@ -86,9 +86,9 @@ test('more commands than a run without a worker takes are refused in time, with 
     const options = { workflowId: runWorkflowId(id), taskQueue: temporal.unique('nobody'), args: [] };
     const workflow = await temporal.client.workflow.start('workflowRun', options);
     const steer = () => models.service.call('POST', `/runs/${id}/steer`, { guidance: 'Be brief' });
-    const sent = await Promise.all(Array.from({ length: 14 }, steer));
+    const sent = await Promise.all(Array.from({ length: 220 }, steer));
     const details = new Set(sent.map(({ status, body }) => `${status} ${body.errors[0].detail}`));
-    // Temporal takes ten at a time; the client sends the others again until their time is over.
+    // The embedded Temporal has 200 in flight per workflow; the client sends the others again until their time is over.
     expect([...details]).toEqual([
       '503 The run does not respond. Check whether the change took effect, and try again.',
     ]);
