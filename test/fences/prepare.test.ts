@@ -44,6 +44,7 @@ beforeEach(async () => {
     git: { under: () => git },
     probe: async () => ({ manifest: { probe: { state: 'ok' } }, circuit: { state: 'closed' } }),
     hostFindings: async () => [],
+    agentFindings: () => [],
     recoveries: { refuse: async () => undefined },
     withdrawApprovals: async () => undefined,
     log: fixture.control.log,
