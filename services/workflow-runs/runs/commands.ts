@@ -51,6 +51,10 @@ interface Command {
 const refusalOf = (error: unknown): ApplicationFailure | undefined =>
   error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure ? error.cause : undefined;
 
+/** Whether Temporal could not be asked, or did not let the workflow be asked: its last task failed with the worker that had it. */
+const isOfTemporal = (error: unknown): boolean =>
+  isGrpcServiceError(error) || (error instanceof Error && isGrpcServiceError(error.cause));
+
 /** Sends callers' commands on a run to its workflow, which decides, and returns when it is done. */
 interface RunCommandsDependencies extends RunStartDependencies {
   client: Client;
@@ -106,7 +110,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
       if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError) {
         throw refuse(409, late);
       }
-      if (isGrpcServiceError(error) || (error instanceof Error && error.name.startsWith('WorkflowUpdateRPC'))) {
+      if (isOfTemporal(error) || (error instanceof Error && error.name.startsWith('WorkflowUpdateRPC'))) {
         throw refuse(503, 'The run does not respond. Check whether the change took effect, and try again.');
       }
       throw error;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Question } from './execution/messages';
+import type { TaskBase } from './task-base';
 
 /** A ULID: sorts by when it was made. */
 export const runId = z.string().regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, 'must be a ULID');
@@ -96,4 +97,6 @@ export interface RunRecord {
   usage_counted?: boolean;
   /** The last version its workflow has reported; 0 before it has begun. */
   revision: number;
+  /** What is undone when the last workflow task is repeated; absent before the first, and once the run was ended without its workflow. */
+  base?: TaskBase;
 }

@@ -1,9 +1,10 @@
 import type { Collection, Database } from '../../../stores/port/collection';
 import { hasEnded, type RunRecord, type RunStatus } from './run';
 import { createStageArchive } from './stage-archive';
+import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './task-base';
 
 /** What of a run changes besides its revision. */
-export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision'>>;
+export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision' | 'base'>>;
 
 /** Runs as callers read them. A run's workflow writes them; it alone knows what comes next. */
 export async function createRunStore(db: Database) {
@@ -54,33 +55,43 @@ export async function createRunStore(db: Database) {
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
 
-    /** Changes a run if it has one of these statuses, beside the reports of its workflow; else `undefined`. */
+    /** Changes a run if it has one of these statuses, beside the reports of its workflow, which do not undo it; else `undefined`. */
     change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>
-      runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change }),
+      runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change, $unset: { base: '' } }),
 
     /**
      * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other;
-     * none comes behind the end of a run.
+     * none comes behind the end of a run. A workflow task that is repeated, since its worker was killed before it was complete,
+     * replaces what it has reported before.
      *
      * @returns whether it is there
      * @throws Error when there is no such run
      */
     async project(
       id: string,
-      version: number,
+      update: UpdateOfTask,
       next: (run: RunRecord) => RunChange | Promise<RunChange>,
     ): Promise<boolean> {
       const run = await runs.get(id);
       if (!run) {
         throw new Error(`No run has the id ${id}.`);
       }
-      if (run.revision >= version || hasEnded(run.status)) {
-        return run.revision >= version;
+      // Of a worker that was paused, and another one has repeated its task.
+      if (run.base && update.task < run.base.task) {
+        return false;
       }
-      const change = await next(run);
-      const trimmed = await archive.trim(run, change.stages ?? run.stages);
-      const set = { ...change, ...trimmed, revision: version };
-      await runs.findOneAndUpdate({ _id: id, revision: run.revision }, { $set: set });
+      const isRepeated = repeatsTask(run, update);
+      if (!isRepeated && (run.revision >= update.version || hasEnded(run.status))) {
+        return run.revision >= update.version;
+      }
+      const from = isRepeated ? beforeTask(run) : run;
+      const change = await next(from);
+      const trimmed = change.stages ? await archive.trim(from, change.stages) : {};
+      const fields = { ...change, ...trimmed };
+      const { set, unset } = changeOf(run, fields, isRepeated);
+      const changed = { ...set, revision: update.version, base: baseOf(from, fields, update) };
+      const removed = unset.length > 0 ? { $unset: Object.fromEntries(unset.map((name) => [name, ''])) } : {};
+      await runs.findOneAndUpdate({ _id: id, revision: run.revision }, { $set: changed, ...removed } as never);
       return true;
     },
   };

@@ -62,30 +62,89 @@ export function workflowRunFences(open: OpenStore): void {
     it('are not set back to a version that they have passed', async () => {
       await runs.insert(aRun('r', { revision: 3 }));
       const next = jest.fn((): Partial<RunRecord> => ({ status: 'failed' }));
-      await runs.project('r', 3, next);
-      await runs.project('r', 2, next);
+      await runs.project('r', { version: 3, task: 3 }, next);
+      await runs.project('r', { version: 2, task: 2 }, next);
       expect(next).not.toHaveBeenCalled();
-      await runs.project('r', 4, next);
+      await runs.project('r', { version: 4, task: 4 }, next);
       expect(await runs.get('r')).toMatchObject({ revision: 4, status: 'failed' });
-      await expect(runs.project('none', 1, next)).rejects.toThrow('No run');
+      await expect(runs.project('none', { version: 1, task: 1 }, next)).rejects.toThrow('No run');
     });
 
     it('take a version once that is reported twice at the same moment', async () => {
       await runs.insert(aRun('r'));
       const counted = (run: RunRecord) => ({ guidance: [...run.guidance, 'told'] as RunRecord['guidance'] });
-      db.before(table, 'findOneAndUpdate', () => runs.project('r', 2, counted));
-      await runs.project('r', 2, counted);
+      db.before(table, 'findOneAndUpdate', () => runs.project('r', { version: 2, task: 2 }, counted));
+      await runs.project('r', { version: 2, task: 2 }, counted);
       expect((await runs.get('r'))?.guidance).toEqual(['told']);
     });
 
     it('keep what was reported later when an earlier version comes late', async () => {
       await runs.insert(aRun('r'));
       db.before(table, 'findOneAndUpdate', async () => {
-        await runs.project('r', 2, () => ({ status: 'running' }));
-        await runs.project('r', 3, () => ({ status: 'completed' }));
+        await runs.project('r', { version: 2, task: 2 }, () => ({ status: 'running' }));
+        await runs.project('r', { version: 3, task: 3 }, () => ({ status: 'completed' }));
       });
-      await runs.project('r', 2, () => ({ status: 'running' }));
+      await runs.project('r', { version: 2, task: 2 }, () => ({ status: 'running' }));
       expect(await runs.get('r')).toMatchObject({ revision: 3, status: 'completed' });
+    });
+
+    describe('of a workflow task that is repeated, since its worker was killed before it was complete', () => {
+      const report = (version: number, task: number, change: Partial<RunRecord>) =>
+        runs.project('r', { version, task }, () => change);
+
+      it('replace what the task has reported before', async () => {
+        await runs.insert(aRun('r', { context: { before: 1 } }));
+        await report(2, 10, { context: { before: 1, kept: 2 } });
+        await report(3, 20, { context: { before: 1, kept: 2, lost: 3 }, waiting: true });
+        await report(4, 20, { error: { message: 'lost' } });
+        await runs.project('r', { version: 3, task: 25 }, ({ context }) => ({
+          context: { ...context, found: 4 },
+        }));
+        const run = await runs.get('r');
+        expect(run).toMatchObject({ revision: 3, context: { before: 1, kept: 2, found: 4 } });
+        expect(run?.context).not.toHaveProperty('lost');
+        expect(run).not.toHaveProperty('waiting');
+        expect(run).not.toHaveProperty('error');
+        await report(4, 25, { waiting: false });
+        expect(await runs.get('r')).toMatchObject({ revision: 4, context: { before: 1, kept: 2, found: 4 } });
+      });
+
+      it('replace it however often it is repeated', async () => {
+        await runs.insert(aRun('r'));
+        for (const task of [10, 13, 13]) {
+          await runs.project('r', { version: 2, task }, ({ guidance }) => ({
+            guidance: [...guidance, { text: `of ${task}`, at: '' }],
+          }));
+        }
+        expect((await runs.get('r'))?.guidance).toEqual([{ text: 'of 13', at: '' }]);
+      });
+
+      it('take nothing of the worker that had the task before', async () => {
+        await runs.insert(aRun('r'));
+        await report(2, 13, { waiting: true });
+        expect(await report(2, 10, { waiting: false })).toBe(false);
+        expect(await report(3, 10, { waiting: false })).toBe(false);
+        expect(await runs.get('r')).toMatchObject({ revision: 2, waiting: true });
+      });
+
+      it('continue when only the lost task has ended them, and are counted once', async () => {
+        await runs.insert(aRun('r'));
+        await report(2, 10, { status: 'completed', usage_counted: false });
+        await raw.updateMany({ _id: 'r' }, { $set: { usage_counted: true } });
+        await report(2, 13, { status: 'paused' });
+        await report(3, 20, { status: 'running' });
+        await report(4, 20, { status: 'completed', usage_counted: false });
+        expect(await runs.get('r')).toMatchObject({ revision: 4, status: 'completed', usage_counted: true });
+      });
+
+      it('stay ended when they were ended without their workflow', async () => {
+        await runs.insert(aRun('r'));
+        await report(2, 10, { waiting: true });
+        await runs.change('r', ['running'], { status: 'cancelled' });
+        await report(2, 13, { waiting: false });
+        await report(3, 13, { status: 'completed' });
+        expect(await runs.get('r')).toMatchObject({ status: 'cancelled', waiting: true });
+      });
     });
 
     describe('totals of usage', () => {

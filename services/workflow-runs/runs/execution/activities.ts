@@ -12,6 +12,7 @@ import type { Models } from '../../models/models';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
 import type { RunStore } from '../store';
+import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
 import { modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
@@ -74,13 +75,20 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
       proofs.require(runMessage(kind, runId, message), message.proof, acceptedAtMs),
 
-    /** Stores a run's update: first its record, then the events for its watchers. Repeatable. */
-    async saveRun(update: RunUpdate): Promise<void> {
+    /**
+     * Stores a run's update: first its record, then the events for its watchers. Repeatable, also with another content by a workflow
+     * task that is repeated: local activities are in no history before their task is complete.
+     */
+    async saveRun({ task, ...update }: RunUpdate & Pick<UpdateOfTask, 'task'>): Promise<void> {
       const { runId, version } = update;
-      if (!(await runs.project(runId, version, (run) => applyUpdate(run, update, runs.whole)))) {
+      if (!(await runs.project(runId, { version, task }, (run) => applyUpdate(run, update, runs.whole)))) {
         return;
       }
-      const entries = update.events.map(({ at, event }, index) => ({ at, event, dedupeKey: `${version}.${index}` }));
+      const entries = update.events.map(({ at, event, key = '' }, index) => ({
+        at,
+        event,
+        dedupeKey: key || `${version}.${index}`,
+      }));
       if (entries.length > 0) {
         await events.append(runId, entries);
       }

@@ -9,6 +9,8 @@ const usualMaxEvents = 4_000;
 /** What a continued execution needs that is not in the record of its run. Small: texts stay in the record. */
 export interface RunState {
   startedAt: string;
+  /** How many events the histories of the earlier executions have; absent in recorded ones, which none continues. */
+  events?: number;
   paused: boolean;
   /** Whether it waits, by its record. */
   waiting: boolean;

@@ -51,6 +51,9 @@ interface HandlerDependencies {
 const refused = (type: string, message: string): ApplicationFailure =>
   ApplicationFailure.create({ type, message, nonRetryable: true });
 
+/** What a message is recognised by; earlier versions sent some without one. */
+const macOf = (message: Signed | undefined): string | undefined => message?.proof?.mac;
+
 /** The result of a step; a message that it refuses is refused as one. */
 async function refusing<T>(step: Promise<T>): Promise<T> {
   try {
@@ -87,7 +90,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
     }
   };
   const wasAccepted = (message: Signed | undefined): boolean =>
-    control.acceptedProofs.some(({ mac }) => mac === message?.proof?.mac);
+    control.acceptedProofs.some(({ mac }) => mac === macOf(message));
   /**
    * A reader of histories can replay a message while its proof is valid, and the service sends one again whose execution continued
    * as new. Earlier versions sent some without a message.
@@ -119,7 +122,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
     await verify(pause ? 'pause' : 'unpause', message);
     control.paused = pause;
     progress.change({ status: pause ? 'paused' : 'running' });
-    progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} });
+    progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} }, macOf(message));
     await progress.flush();
     // Another run may start while this one is paused.
     if (pause) {
@@ -190,7 +193,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
         throw error;
       });
       progress.addGuidance(guidance);
-      progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } });
+      progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } }, macOf(message));
       await progress.flush();
     },
     {

@@ -6,7 +6,7 @@ import type { Guidance, Question } from './messages';
 /** What a run publishes at once: the changes of its record, and the events that go with them. */
 export interface RunUpdate {
   runId: string;
-  /** 1, 2, 3 …: an update that was applied is not applied again. */
+  /** 1, 2, 3 …: an update that was applied is not applied again, unless by a workflow task that is repeated. */
   version: number;
   set: Partial<Pick<RunRecord, 'status' | 'waiting' | 'started_at' | 'ended_at' | 'error'>>;
   /** Questions that are new. */
@@ -20,7 +20,8 @@ export interface RunUpdate {
   /** Values that are new or have changed. */
   context: Record<string, unknown>;
   guidance: RunRecord['guidance'];
-  events: { at: string; event: RunEvent }[];
+  /** An event that is recorded again after a crash has the same `key`. */
+  events: { at: string; event: RunEvent; key?: string }[];
 }
 
 /** What a continued execution takes over; values and guidance are in the record of the run. */
@@ -129,8 +130,16 @@ export class RunProgress {
     return this.#questions.has(questionId);
   }
 
-  record(event: RunEvent): void {
-    this.#pending.events.push({ at: new Date().toISOString(), event });
+  /** @param of what it is an event of, once in a run; absent for messages of earlier versions, which have no proof */
+  record(event: RunEvent, of?: string): void {
+    const at = new Date().toISOString();
+    const key = of === undefined ? {} : { key: `${Object.keys(event)[0] ?? ''}/${of}` };
+    this.#pending.events.push({ at, event, ...key });
+  }
+
+  /** What an event of the last visit of a node is of. */
+  visit(nodeId: string): string {
+    return `${nodeId}.${this.visitsOf(nodeId)}`;
   }
 
   change(set: RunUpdate['set']): void {
@@ -195,7 +204,7 @@ export class RunProgress {
       retries: 0,
     };
     this.#steps += 1;
-    this.record({ StageStarted: { stage_id: stage.id, node_id: nodeId, name: label, kind } });
+    this.record({ StageStarted: { stage_id: stage.id, node_id: nodeId, name: label, kind } }, stage.id);
     this.#touch(stage);
     return stage;
   }
@@ -216,11 +225,11 @@ export class RunProgress {
     }
     const facts = { stage_id: stage.id, node_id, duration_ms: durationMs };
     if (status === 'completed') {
-      this.record({ StageCompleted: { ...facts, ...(stage.notes && { notes: stage.notes }) } });
+      this.record({ StageCompleted: { ...facts, ...(stage.notes && { notes: stage.notes }) } }, stage.id);
     } else if (status === 'failed') {
-      this.record({ StageFailed: { ...facts, error: stage.failure_reason ?? 'It failed.' } });
+      this.record({ StageFailed: { ...facts, error: stage.failure_reason ?? 'It failed.' } }, stage.id);
     } else {
-      this.record({ StageCancelled: { stage_id: stage.id, node_id } });
+      this.record({ StageCancelled: { stage_id: stage.id, node_id } }, stage.id);
     }
   }
 
@@ -235,7 +244,7 @@ export class RunProgress {
       node_outcomes: { ...this.#outcomes },
       ...(next !== undefined && { next_node_id: next }),
     };
-    this.record({ CheckpointSaved: { node_id: current } });
+    this.record({ CheckpointSaved: { node_id: current } }, this.visit(current));
   }
 
   /** Writes down what has changed since the last time; resolves when all of it is. One write at a time, in order. */

@@ -3,7 +3,7 @@ import { hasEnded, type RunRecord, type Stage } from '../run';
 import type { RunUpdate } from './progress';
 
 /**
- * The fields of a run's record after its update.
+ * The fields of a run's record that its update changes.
  *
  * @param whole reads all stages of the run, which its end is judged by
  */
@@ -18,10 +18,12 @@ export async function applyUpdate(
   return {
     ...update.set,
     ...(hasEnded(status) && endOfRun({ ...(await whole({ ...run, stages })), status, ended_at })),
-    stages,
-    context,
-    questions: [...(run.questions ?? []), ...update.asked].filter(({ id }) => !update.withdrawn.includes(id)),
-    guidance: [...run.guidance, ...update.guidance],
+    ...(update.stages.length > 0 && { stages }),
+    ...(Object.keys(update.context).length > 0 && { context }),
+    ...(update.asked.length + update.withdrawn.length > 0 && {
+      questions: [...(run.questions ?? []), ...update.asked].filter(({ id }) => !update.withdrawn.includes(id)),
+    }),
+    ...(update.guidance.length > 0 && { guidance: [...run.guidance, ...update.guidance] }),
     ...(update.checkpoint && { checkpoint: { ...update.checkpoint, context_values: context } }),
   };
 }

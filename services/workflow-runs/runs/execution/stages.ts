@@ -114,7 +114,7 @@ async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageCont
   if (!progress.isAsked(id)) {
     const question = questionOf(node.question, id, run);
     progress.ask(question);
-    progress.record({ InterviewStarted: { stage_id: id, question_id: id, text: question.text } });
+    progress.record({ InterviewStarted: { stage_id: id, question_id: id, text: question.text } }, id);
   }
   await progress.flush();
   if (node.timeoutMs !== undefined) {
@@ -132,14 +132,14 @@ async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageCont
   const answer = answers.get(id);
   answers.delete(id);
   if (!answer) {
-    progress.record({ InterviewTimedOut: { stage_id: id, question_id: id } });
+    progress.record({ InterviewTimedOut: { stage_id: id, question_id: id } }, id);
     const reason = 'No answer arrived in time.';
     return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
   const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
   progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
   const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
-  progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } });
+  progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } }, id);
   return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
 }
 

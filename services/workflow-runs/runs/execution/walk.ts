@@ -119,14 +119,14 @@ async function branchOut(cursor: Cursor, run: Walk): Promise<{ at: string; outco
   }
   delete cursor.branches;
   const failed = branches.find(({ outcome }) => outcome?.outcome === 'fail');
-  progress.record({ ParallelCompleted: { node_id: parallel, success: !failed } });
+  progress.record({ ParallelCompleted: { node_id: parallel, success: !failed } }, progress.visit(parallel));
   await visit(joinNode, run, cursor);
   return { at: join, outcome: failed?.outcome ?? success };
 }
 
 function begin(parallel: string, { graph, progress }: Walk): Branch[] {
   const branches = graph.edges.filter((edge) => edge.from === parallel).map((edge) => edge.to);
-  progress.record({ ParallelStarted: { node_id: parallel, branches } });
+  progress.record({ ParallelStarted: { node_id: parallel, branches } }, progress.visit(parallel));
   return branches.map((name) => ({ name, cursor: { at: name } }));
 }
 
@@ -147,5 +147,7 @@ async function walkBranch(
     branch.outcome = { outcome: 'fail', reason: error.message };
   }
   const success = branch.outcome.outcome === 'success';
-  run.progress.record({ ParallelBranchCompleted: { node_id: parallel, branch: branch.name, success } });
+  const { progress } = run;
+  const of = `${progress.visit(parallel)}/${branch.name}`;
+  progress.record({ ParallelBranchCompleted: { node_id: parallel, branch: branch.name, success } }, of);
 }

@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -16,18 +17,21 @@ import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
 import { handleMessages, type RunControl } from './handlers';
 import { lookAgain, type RunInput } from './messages';
+import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
 import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
+type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>;
+
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
-const activities = proxyLocalActivities<Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>>({
+const localActivities = proxyLocalActivities<LocalActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
 });
 
 const { deleteContinuation } = proxyActivities<Pick<RunActivities, 'deleteContinuation'>>({
-  startToCloseTimeout: '30 seconds',
+  startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
   summary: 'delete the continuation',
 });
@@ -44,12 +48,14 @@ const proofToleranceMs = 300_000;
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const { runId, graph, state, maxEvents } = input;
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
+  const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
   const startedAt = state ? new Date(state.startedAt) : new Date();
+  const eventsSoFar = (): number => (state?.events ?? 0) + workflowInfo().historyLength;
   const progress = new RunProgress(
     { runId, graph },
     {
       // What is written is written whole: a run that is cancelled meanwhile writes its end behind it.
-      save: (update) => CancellationScope.nonCancellable(() => activities.saveRun(update)),
+      save: (update) => CancellationScope.nonCancellable(() => activities.saveRun({ ...update, task: eventsSoFar() })),
       load: (version) =>
         CancellationScope.nonCancellable(() => activities.loadContinuation({ runId, version, firstExecutionId })),
     },
@@ -80,7 +86,10 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
       progress.change({ status: 'running', started_at: startedAt.toISOString() });
-      progress.record({ RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } });
+      progress.record(
+        { RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } },
+        'run',
+      );
     }
     const run: Walk = {
       runId,
@@ -125,6 +134,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   };
   const currentState = (): RunState => ({
     startedAt: startedAt.toISOString(),
+    events: eventsSoFar(),
     paused: control.paused,
     waiting: walkers.waiting,
     cursor,
@@ -168,11 +178,11 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     progress.withdrawAll();
     progress.change({ status, ended_at: endedAt.toISOString(), ...error });
     if (status === 'completed') {
-      progress.record({ RunCompleted: { duration_ms } });
+      progress.record({ RunCompleted: { duration_ms } }, 'run');
     } else if (status === 'failed') {
-      progress.record({ RunFailed: { duration_ms, error: message } });
+      progress.record({ RunFailed: { duration_ms, error: message } }, 'run');
     } else {
-      progress.record({ RunCancelled: { duration_ms } });
+      progress.record({ RunCancelled: { duration_ms } }, 'run');
     }
     await progress.flush();
     control.suspended = false;
@@ -197,7 +207,7 @@ export async function workflowRunDispatch(idleMs: number): Promise<void> {
   setHandler(lookAgain, () => void (looks += 1));
   do {
     looks = 0;
-    await activities.startQueued();
+    await localActivities.startQueued();
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof workflowRunDispatch>(idleMs);
     }
