@@ -51,7 +51,7 @@ export function baseOf(run: RunRecord, change: Partial<RunRecord>, { task }: Upd
   };
 }
 
-/** What a run that is in the totals of usage says of it stays. */
+/** The mark of a run that is in the totals of usage is not undone: it would be counted again. */
 const counted = ({ usage_counted }: RunRecord, name: string): boolean =>
   name === 'usage_counted' && usage_counted === true;
 
