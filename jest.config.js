@@ -28,7 +28,7 @@ module.exports = {
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Packages that are ES modules only, which this runner cannot require as Node can.
   transformIgnorePatterns: [
-    '/node_modules/(?!(@agentclientprotocol|@gitbeaker|@octokit|@ts-graphviz|before-after-hook|json-with-bigint|request-filtering-agent|universal-user-agent)/)',
+    '/node_modules/(?!(@agentclientprotocol|@gitbeaker|@octokit|before-after-hook|jose|json-with-bigint|oauth4webapi|openid-client|request-filtering-agent|universal-user-agent)/)',
   ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
