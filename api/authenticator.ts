@@ -1,6 +1,7 @@
 import { rolePermissions } from '../contracts/permissions';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { type Authenticate, createAuthenticator } from '../platform/http/auth/auth';
+import type { CredentialVerifier } from '../platform/http/auth/credentials';
 import type { OriginRules } from '../platform/http/auth/loopback';
 
 /** Which pages may call: those of this machine as well, outside production. */
@@ -9,8 +10,12 @@ export const originRulesOf = (env: ApiEnvironment): OriginRules => ({
   allowLocalOrigins: env.NODE_ENV !== 'production',
 });
 
-/** The permissions of callers, as the environment configures them. The bypass for local callers is never on in production. */
-export const authenticatorOf = (env: ApiEnvironment): Authenticate =>
+/**
+ * The permissions of callers, as the environment configures them. The bypass for local callers is never on in production.
+ *
+ * @param verifiers of the credentials that are kept in the stores
+ */
+export const authenticatorOf = (env: ApiEnvironment, verifiers: readonly CredentialVerifier[]): Authenticate =>
   createAuthenticator({
     enabled: env.BOARD_AUTH_ENABLED,
     adminKey: env.BOARD_ADMIN_KEY,
@@ -19,4 +24,5 @@ export const authenticatorOf = (env: ApiEnvironment): Authenticate =>
     localRole:
       env.BOARD_AUTH_LOCALHOST_BYPASS && env.NODE_ENV !== 'production' ? env.BOARD_AUTH_LOCALHOST_ROLE : undefined,
     rolePermissions,
+    verifiers,
   });

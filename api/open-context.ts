@@ -56,7 +56,7 @@ export async function openContext({ env, log, client }: ContextSources, closers:
       return owed.write(`audit of ${done.action}`, () => stores.audit.record({ once, ...done }));
     },
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
-    authenticate: authenticatorOf(env),
+    authenticate: authenticatorOf(env, []),
     attemptHandle: attemptHandleAuthenticator(stores),
     authFailures: auditedAuthFailures(env, stores.audit, log),
     checks: { ...healthChecks(env, database, client), git: gitCheck(stores.hosts) },

@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type AuthContext, type Authenticate, presentedKey } from '../../../platform/http/auth/auth';
+import type { AuthContext, Authenticate } from '../../../platform/http/auth/auth';
 import type { AuthFailures } from '../../../platform/http/auth/auth-failures';
+import { presentsKey } from '../../../platform/http/auth/credentials';
 import { isAllowedOrigin, type OriginRules } from '../../../platform/http/auth/loopback';
 import type { CallerAddress } from '../../../platform/http/limits/caller-address';
 import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate-limit';
@@ -64,37 +65,39 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // Nothing else listens to a socket between its upgrade and the end of the handshake, or of a refusal.
     socket.on('error', (err) => log.debug({ err }, 'upgrade failed'));
-    try {
-      handleUpgrade(request, socket, head);
-    } catch (err) {
+    handleUpgrade(request, socket, head).catch((err: unknown) => {
       log.error({ err }, 'upgrade failed');
       refuse(socket, failed);
-    }
+    });
   };
   server.on('upgrade', onUpgrade);
 
-  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  async function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const malformed = checkRequest(request);
     if (malformed) {
-      return refuse(socket, malformed);
+      refuse(socket, malformed);
+      return;
     }
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname !== '/ws') {
-      return refuse(socket, notFound);
+      refuse(socket, notFound);
+      return;
     }
     // A browser always states the origin of the page; no Origin is no page.
     const { origin } = request.headers;
     if (origin !== undefined && !isAllowedOrigin(origin, settings)) {
-      return refuse(socket, foreignPage);
+      refuse(socket, foreignPage);
+      return;
     }
     const queryKey = url.searchParams.get('api_key') ?? undefined;
-    const auth = authenticate(request.headers, request.socket, queryKey);
+    const auth = await authenticate(request.headers, request.socket, queryKey);
     if (!auth) {
-      const presented = presentedKey(request.headers, queryKey) !== undefined;
+      const presented = presentsKey(request.headers, queryKey);
       const standing = authFailures.record(request, { via: 'ws', presented });
       if (!standing.allowed) {
         const nowMs = Date.now();
-        return refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
+        refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
+        return;
       }
     }
     sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, settings.addressOf(request)));

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Role } from '../../config/env';
+import { type CredentialVerifier, presentedCredentials } from './credentials';
 import { type Connection, isDirectRequest, isLocalRequest, type OriginRules } from './loopback';
 
 /** Who is calling and what they may do (specification 1, Authentication, rule 5). */
@@ -19,6 +20,18 @@ export interface AuthContext {
   clientMode?: string;
   tokenName: string;
   permissions: readonly string[];
+  /** Of a session: its record. */
+  sessionId?: string;
+  /** Of a paired device: its session, the device, and the client on it. */
+  deviceSessionId?: string;
+  deviceId?: string;
+  clientId?: string;
+  /** What the client of a session or of a device may do on its machine, e.g. `local-agent:run`. */
+  capabilities?: readonly string[];
+  /** Why the caller has less than was once approved. */
+  degradedReason?: string;
+  /** The membership of the workspace that gives the caller its role. */
+  membershipId?: string;
   /** Of the agent that presents the handle of its attempt: that attempt. */
   attemptId?: string;
   /** `<actorType>:<name>`: what `createdBy` and `updatedBy` record. */
@@ -35,11 +48,13 @@ export interface AuthSettings {
   /** Role of callers on this machine that present no key; absent: they need one like all others. */
   localRole?: Role;
   rolePermissions: Record<Role, readonly string[]>;
+  /** Of the credentials that are kept in the stores; asked in this order, after the keys of the environment. */
+  verifiers: readonly CredentialVerifier[];
 }
 
 /**
  * Identifies the sender of a request (or a WebSocket upgrade) from what it carries; `undefined` when it carries no valid
- * credential. A wrong key is never made good by the bypass for local callers.
+ * credential. A wrong one is never made good by the bypass for local callers.
  *
  * @param connection the request's; forwarding headers are not trusted, they end access without a key
  * @param queryKey key from the query string, which only the WebSocket upgrade may use
@@ -48,16 +63,9 @@ export type Authenticate = (
   headers: IncomingHttpHeaders,
   connection: Connection,
   queryKey?: string,
-) => AuthContext | undefined;
+) => Promise<AuthContext | undefined>;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** The key a request presents: a bearer token, else `X-API-Key`, else the query's. */
-export function presentedKey(headers: IncomingHttpHeaders, queryKey?: string): string | undefined {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  const header = headers['x-api-key'];
-  return bearer ?? (Array.isArray(header) ? header[0] : header) ?? queryKey;
-}
 
 export function createAuthenticator(settings: AuthSettings): Authenticate {
   const describe = (
@@ -102,14 +110,28 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
     return holder;
   };
 
-  return (headers, connection, queryKey) => {
+  const verified: CredentialVerifier = async (credential, request) => {
+    for (const verify of settings.verifiers) {
+      const caller = await verify(credential, request);
+      if (caller) {
+        return caller;
+      }
+    }
+    return undefined;
+  };
+
+  return async (headers, connection, queryKey) => {
     if (open && isDirectRequest(headers, connection, settings.origins)) {
       return open;
     }
-    const key = presentedKey(headers, queryKey);
-    if (key !== undefined) {
-      return keyHolder(key);
+    const presented = presentedCredentials(headers, queryKey);
+    for (const credential of presented) {
+      const holder = credential.carrier === 'cookie' ? undefined : keyHolder(credential.value);
+      const caller = holder ?? (await verified(credential, { headers, connection }));
+      if (caller) {
+        return caller;
+      }
     }
-    return local && isLocalRequest(headers, connection) ? local : undefined;
+    return presented.length === 0 && local && isLocalRequest(headers, connection) ? local : undefined;
   };
 }

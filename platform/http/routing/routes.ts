@@ -4,9 +4,10 @@ import type { z } from 'zod';
 import { AppError } from '../../errors/app-error';
 import type { Page, PagedBody } from '../../lists/page';
 import { currentOperation } from '../../operations/operation';
-import { type AuthContext, type Authenticate, presentedKey } from '../auth/auth';
+import type { AuthContext, Authenticate } from '../auth/auth';
 import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
 import { authorize } from '../auth/authorize';
+import { presentsKey } from '../auth/credentials';
 import { readJsonBody } from '../body/body';
 import { receiveForm, type UploadLimits } from '../body/multipart';
 import { readRawBody } from '../body/raw-body';
@@ -296,7 +297,7 @@ async function callerOf(
   { authenticate, attemptHandle }: RouteDependencies,
 ): Promise<{ caller: AuthContext | undefined; presented: boolean }> {
   if (credential === undefined) {
-    return { caller: authenticate(headers, socket), presented: presentedKey(headers) !== undefined };
+    return { caller: await authenticate(headers, socket), presented: presentsKey(headers) };
   }
   return {
     caller: await attemptHandle?.authenticate(headers),

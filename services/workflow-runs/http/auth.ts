@@ -34,7 +34,7 @@ const contextOf = (user: string): AuthContext => ({
 /**
  * Reads `Authorization: Bearer <JWT>` signed with Ed25519, with `iss`, `iat`, `exp` and `sub`.
  *
- * @returns a function that returns `undefined` for a missing, expired or invalid token (401) and throws 403 for a user
+ * @returns a function that resolves to `undefined` for a missing, expired or invalid token (401) and rejects with 403 for a user
  * who is not on the list
  */
 export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings): Authenticate {
@@ -51,7 +51,7 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
         });
   const allowed = new Set(users);
 
-  return ({ authorization }) => {
+  const callerOf = (authorization: string | undefined): AuthContext | undefined => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (token === undefined || !verify) {
       return undefined;
@@ -71,6 +71,7 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
     }
     return contextOf(user);
   };
+  return async ({ authorization }) => callerOf(authorization);
 }
 
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');

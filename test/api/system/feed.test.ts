@@ -54,7 +54,7 @@ describe('event feed', () => {
     closers.push(() => hub.stop());
     const server = createServer();
     const origins = { allowedOrigins: ['https://board.example'], allowLocalOrigins: false };
-    const authenticate = createAuthenticator({ enabled: true, apiKeys: keys, rolePermissions, origins });
+    const authenticate = createAuthenticator({ enabled: true, apiKeys: keys, rolePermissions, origins, verifiers: [] });
     const failures: AuthFailure[] = [];
     const authFailures = createAuthFailures({ limit: 5, report: (failure) => failures.push(failure) });
     const served = serveFeed(server, {
