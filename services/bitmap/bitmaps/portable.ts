@@ -7,6 +7,8 @@ export class BitmapFormatError extends Error {
 
 const withoutRuns = 12346;
 const withRuns = 12347;
+export const unsorted = 'the containers are not ascending';
+const wrongCount = 'a container does not hold as many values as it declares';
 /** From how many containers on the format with runs also holds offsets. */
 const offsetsFrom = 4;
 
@@ -41,16 +43,16 @@ export class ByteReader {
   }
 }
 
-/** Reads the body of a container: `array` (ascending list), `bits` or `runs`. */
-export function readContainer(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality: number): Container {
+/** Reads the body of a container; runs become a list or bits. */
+export function readContainer(from: ByteReader, type: BodyType, cardinality: number): Container {
   const container = readBody(from, type, cardinality);
   if (!container || countOf(container) !== cardinality) {
-    throw new BitmapFormatError('a container does not hold as many values as it declares');
+    throw new BitmapFormatError(wrongCount);
   }
   return container;
 }
 
-function readBody(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality: number): Container | undefined {
+function readBody(from: ByteReader, type: BodyType, cardinality: number): Container | undefined {
   if (type === 'bits') {
     return fromBits(Uint32Array.from({ length: 2048 }, from.u32));
   }
@@ -76,13 +78,23 @@ function readBody(from: ByteReader, type: 'array' | 'bits' | 'runs', cardinality
   return fromBits(bits);
 }
 
+/** How the body of a container is written: `array` is an ascending list. */
+export type BodyType = 'array' | 'bits' | 'runs';
+
+/** A container as it is described before its body. */
+export interface ContainerHeader<Key> {
+  key: Key;
+  type: BodyType;
+  cardinality: number;
+}
+
 /**
- * Reads the portable format, from any writer.
+ * Reads what the portable format, from any writer, holds before the bodies of its containers; `from` is at the first of them
+ * then. Their keys ascend.
  *
  * @throws BitmapFormatError
  */
-export function readPortable(bytes: Uint8Array): Map<number, Container> {
-  const from = new ByteReader(bytes);
+export function readHeaders(from: ByteReader): ContainerHeader<number>[] {
   const cookie = from.u32();
   let count: number;
   let runFlags: Uint8Array | undefined;
@@ -98,41 +110,118 @@ export function readPortable(bytes: Uint8Array): Map<number, Container> {
     throw new BitmapFormatError(`unknown roaring cookie ${cookie}`);
   }
 
-  const headers = Array.from({ length: count }, () => ({ key: from.u16(), cardinality: from.u16() + 1 }));
-  if (!runFlags || count >= offsetsFrom) {
-    from.skip(4 * count);
-  }
-  const containers = new Map<number, Container>();
   let previous = -1;
-  for (const [index, { key, cardinality }] of headers.entries()) {
+  const headers = Array.from({ length: count }, (_, index): ContainerHeader<number> => {
+    const key = from.u16();
+    const cardinality = from.u16() + 1;
     if (key <= previous) {
-      throw new BitmapFormatError('the containers are not ascending');
+      throw new BitmapFormatError(unsorted);
     }
     previous = key;
     const isRun = (((runFlags?.[index >> 3] ?? 0) >> (index & 7)) & 1) === 1;
-    containers.set(key, readContainer(from, isRun ? 'runs' : cardinality > 4096 ? 'bits' : 'array', cardinality));
+    return { key, cardinality, type: isRun ? 'runs' : cardinality > 4096 ? 'bits' : 'array' };
+  });
+  if (!runFlags || count >= offsetsFrom) {
+    from.skip(4 * count);
   }
-  return containers;
+  return headers;
 }
 
-/** Writes the portable format, without runs. */
-export function writePortable(containers: readonly (readonly [number, Container])[]): Uint8Array {
-  const sizes = containers.map(([, container]) => (isList(container) ? 2 * container.length : 8192));
-  const headerSize = 8 + 8 * containers.length;
-  const buffer = Buffer.alloc(sizes.reduce((total, size) => total + size, headerSize));
-  buffer.writeUInt32LE(withoutRuns, 0);
-  buffer.writeUInt32LE(containers.length, 4);
-  let at = headerSize;
-  for (const [index, [key, container]] of containers.entries()) {
-    buffer.writeUInt16LE(key, 8 + 4 * index);
-    buffer.writeUInt16LE(countOf(container) - 1, 10 + 4 * index);
-    buffer.writeUInt32LE(at, 8 + 4 * containers.length + 4 * index);
-    if (isList(container)) {
-      container.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 * i));
-    } else {
-      bitsOf(container).forEach((word, i) => buffer.writeUInt32LE(word, at + 4 * i));
+/**
+ * Reads the portable format, from any writer.
+ *
+ * @throws BitmapFormatError
+ */
+export function readPortable(bytes: Uint8Array): Map<number, Container> {
+  const from = new ByteReader(bytes);
+  return new Map(
+    readHeaders(from).map(({ key, type, cardinality }) => [key, readContainer(from, type, cardinality)] as const),
+  );
+}
+
+/** Runs of neighbouring values: the first value and how many follow it, for each; ascending, and with a gap between them. */
+export interface Runs {
+  readonly runs: Uint16Array;
+  readonly count: number;
+}
+
+const isRuns = (container: Container | Runs): container is Runs => 'runs' in container;
+
+/**
+ * Reads the body of a container of runs without expanding it.
+ *
+ * @throws BitmapFormatError
+ */
+export function readRuns(from: ByteReader, cardinality: number): Runs {
+  const merged: number[] = [];
+  let end = -2;
+  let count = 0;
+  for (let left = from.u16(); left > 0; left -= 1) {
+    const start = from.u16();
+    const length = from.u16();
+    if (start <= end) {
+      throw new BitmapFormatError('the runs of a container are not ascending');
     }
-    at += sizes[index] ?? 0;
+    if (start === end + 1) {
+      merged.push((merged.pop() ?? 0) + length + 1);
+    } else {
+      merged.push(start, length);
+    }
+    end = start + length;
+    count += length + 1;
+    if (end > 0xffff) {
+      throw new BitmapFormatError('a run leaves its container');
+    }
+  }
+  if (count !== cardinality) {
+    throw new BitmapFormatError(wrongCount);
+  }
+  return { runs: Uint16Array.from(merged), count };
+}
+
+const sizeOf = (container: Container | Runs): number =>
+  isRuns(container) ? 2 + 2 * container.runs.length : isList(container) ? 2 * container.length : 8192;
+
+/** Writes the portable format; containers of runs stay what they are. */
+export function writePortable(containers: readonly (readonly [number, Container | Runs])[]): Uint8Array {
+  const { length } = containers;
+  const hasRuns = containers.some(([, container]) => isRuns(container));
+  const flagBytes = hasRuns ? (length + 7) >> 3 : 0;
+  const headersAt = hasRuns ? 4 + flagBytes : 8;
+  const offsetsAt = headersAt + 4 * length;
+  let at = !hasRuns || length >= offsetsFrom ? offsetsAt + 4 * length : offsetsAt;
+  const hasOffsets = at > offsetsAt;
+  const buffer = Buffer.alloc(containers.reduce((total, [, container]) => total + sizeOf(container), at));
+  if (hasRuns) {
+    buffer.writeUInt16LE(withRuns, 0);
+    buffer.writeUInt16LE(length - 1, 2);
+  } else {
+    buffer.writeUInt32LE(withoutRuns, 0);
+    buffer.writeUInt32LE(length, 4);
+  }
+  for (const [index, [key, container]] of containers.entries()) {
+    buffer.writeUInt16LE(key, headersAt + 4 * index);
+    buffer.writeUInt16LE((isRuns(container) ? container.count : countOf(container)) - 1, headersAt + 4 * index + 2);
+    if (hasOffsets) {
+      buffer.writeUInt32LE(at, offsetsAt + 4 * index);
+    }
+    if (isRuns(container)) {
+      const flag = 4 + (index >> 3);
+      buffer.writeUInt8(buffer.readUInt8(flag) | (1 << (index & 7)), flag);
+    }
+    writeBody(buffer, at, container);
+    at += sizeOf(container);
   }
   return buffer;
+}
+
+function writeBody(buffer: Buffer, at: number, container: Container | Runs): void {
+  if (isRuns(container)) {
+    buffer.writeUInt16LE(container.runs.length / 2, at);
+    container.runs.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 + 2 * i));
+  } else if (isList(container)) {
+    container.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 * i));
+  } else {
+    bitsOf(container).forEach((word, i) => buffer.writeUInt32LE(word, at + 4 * i));
+  }
 }

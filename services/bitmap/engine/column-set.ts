@@ -49,6 +49,13 @@ export class ColumnSet {
     return set;
   }
 
+  /** Columns of one page, in the portable format. */
+  static ofPage(page: number, bytes: Uint8Array): ColumnSet {
+    const set = new ColumnSet();
+    set.load(page, bytes);
+    return set;
+  }
+
   /** The columns of these shards. */
   static ofShards(shards: Iterable<number>): ColumnSet {
     const set = new ColumnSet();

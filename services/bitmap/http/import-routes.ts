@@ -12,8 +12,9 @@ import { BitmapFormatError } from '../bitmaps/portable';
 import type { Catalog, Index } from '../engine/catalog';
 import type { Field } from '../engine/field';
 import { isTimeView, standardView } from '../engine/time-quantum';
-import { importBits, ImportError, importPositions, importValues, translate } from '../imports/import';
-import { maxShards, readPositions } from '../imports/positions';
+import { importBits, importPositions, importValues, translate } from '../imports/import';
+import { ImportError } from '../imports/import-error';
+import { ImportBudget, maxShards, readPositions } from '../imports/positions';
 import type { Store } from '../storage/store';
 import { readBody } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
@@ -29,7 +30,7 @@ export function mustBeProtobuf(ctx: Context): void {
   }
 }
 
-/** Runs an import; what is wrong with the request is a 400 with the error in the import's own response. */
+/** Runs an import; what is wrong with the request is a 400, or 413, with the error in the import's own response. */
 export async function importing(ctx: Context, store: Store, run: () => void): Promise<void> {
   try {
     run();
@@ -39,7 +40,8 @@ export async function importing(ctx: Context, store: Store, run: () => void): Pr
     if (!isExpected) {
       throw error;
     }
-    throw new Refusal(400, error.message, { form: 'protobuf' });
+    const status = error instanceof ImportError ? error.status : 400;
+    throw new Refusal(status, error.message, { form: 'protobuf' });
   } finally {
     await store.commit();
   }
@@ -61,6 +63,25 @@ function importInto(
   }
 }
 
+/** The columns of each row, by view, that an import of one shard names. */
+function readViews(field: Field, shard: number, views: readonly { name: string; data: Uint8Array }[]) {
+  const { type } = field.options;
+  if (type !== 'set' && type !== 'time') {
+    throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
+  }
+  if (shard >= maxShards) {
+    throw new ImportError(`roaring imports are for shards below ${maxShards}`);
+  }
+  const budget = new ImportBudget();
+  return views.map(({ name, data }) => {
+    const isKnown = name === standardView || (isTimeView(name) && type === 'time');
+    if (!isKnown) {
+      throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
+    }
+    return [name, readPositions(data, { shard, budget })] as const;
+  });
+}
+
 /** Imports, and the translation of keys, as the client libraries send them. */
 export const importRoutes: Routes = (router, context) => {
   const { store, bodyLimit } = context;
@@ -80,26 +101,16 @@ export const importRoutes: Routes = (router, context) => {
   });
 
   router.post('/index/:index/field/:field/import-roaring/:shard', async (ctx) => {
-    checkArguments(ctx, 'remote');
+    checkArguments(ctx, 'remote', 'clear');
     mustBeProtobuf(ctx);
     const shard = shardNumber(param(ctx, 'shard'));
     const body = await readBody(ctx, bodyLimit);
     const { index, field } = target(ctx);
     await importing(ctx, store, () => {
-      if (shard >= maxShards) {
-        throw new ImportError(`roaring imports are for shards below ${maxShards}`);
-      }
-      const { clear, views } = readImportRoaringRequest(body);
-      const rows = new Map(
-        views.map(({ name, data }) => {
-          const isKnown = name === standardView || (isTimeView(name) && field.options.type === 'time');
-          if (!isKnown) {
-            throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
-          }
-          return [name, readPositions(data, shard)];
-        }),
-      );
-      importPositions(catalog.write, { index, field, clear }, rows);
+      const request = readImportRoaringRequest(body);
+      // Client libraries send it in the query string, in the body, or in both.
+      const clear = request.clear || flag(ctx, 'clear');
+      importPositions(catalog.write, { index, field, clear }, readViews(field, shard, request.views));
     });
   });
 

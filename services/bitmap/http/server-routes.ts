@@ -110,7 +110,7 @@ export const serverRoutes: Routes = (router, context) => {
   router.get('/internal/nodes', (ctx) => json(ctx, exactJson([node(ctx)])));
 
   router.get('/internal/shards/max', (ctx) => json(ctx, exactJson({ standard: highestShards(catalog) })));
-  router.get('/slices/max', (ctx) => json(ctx, exactJson({ maxSlices: highestShards(catalog) })));
+  router.get('/slices/max', (ctx) => json(ctx, exactJson({ standard: highestShards(catalog) })));
 
   router.get('/export', (ctx) => {
     checkArguments(ctx, 'index', 'field', 'shard', 'frame', 'view', 'slice');

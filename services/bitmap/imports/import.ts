@@ -6,11 +6,7 @@ import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
 import { standardView, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
-
-/** An import that cannot be carried out; nothing of it was. */
-export class ImportError extends Error {
-  override readonly name = 'ImportError';
-}
+import { ImportError } from './import-error';
 
 const minuteNanoseconds = 60_000_000_000n;
 
@@ -242,17 +238,12 @@ export function importValues(
 export function importPositions(
   write: Write,
   { index, field, clear }: { index: Index; field: Field; clear: boolean },
-  views: ReadonlyMap<string, ReadonlyMap<Int, readonly Int[]>>,
+  views: readonly (readonly [view: string, rows: ReadonlyMap<Int, ColumnSet>])[],
 ): void {
-  const { type } = field.options;
-  if (type !== 'set' && type !== 'time') {
-    throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
-  }
   const target = field.number;
   const all = new ColumnSet();
   for (const [view, rows] of views) {
-    for (const [row, list] of rows) {
-      const columns = ColumnSet.of(list);
+    for (const [row, columns] of rows) {
       all.addAll(columns);
       write({ kind: 'columns', target, view, row, columns, mode: clear ? 'remove' : 'add' });
     }

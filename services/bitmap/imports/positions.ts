@@ -1,7 +1,20 @@
-import { type Container, eachValue } from '../bitmaps/containers';
-import { BitmapFormatError, ByteReader, readContainer, readPortable } from '../bitmaps/portable';
+import type { Container } from '../bitmaps/containers';
+import {
+  BitmapFormatError,
+  ByteReader,
+  type ContainerHeader,
+  readContainer,
+  readHeaders,
+  readRuns,
+  type Runs,
+  unsorted,
+  writePortable,
+} from '../bitmaps/portable';
+import { pageWidth } from '../engine/column-list';
+import { ColumnSet, containerWidth } from '../engine/column-set';
 import { shardWidth } from '../engine/segments';
 import { type Int, toInt } from '../int';
+import { ImportError } from './import-error';
 
 /** The first two bytes of the 64-bit variant that some clients write. */
 const wideMagic = 12348;
@@ -11,50 +24,99 @@ const containerTypes = ['array', 'bits', 'runs'] as const;
 export const maxShards = 2 ** 33;
 
 /** Containers of a row of one shard: it has so many. */
-const containersPerRow = shardWidth / 65_536;
+const containersPerRow = shardWidth / containerWidth;
+const shardsPerPage = pageWidth / shardWidth;
 
-/**
- * Reads a bitmap of positions, `row * 2^20 + column within the shard`, in the portable format or its 64-bit variant.
- *
- * @param shard at most `mostShards`
- * @returns the columns by row; each list ascending
- * @throws BitmapFormatError
- */
-export function readPositions(bytes: Uint8Array, shard: number): Map<Int, Int[]> {
-  const rows = new Map<Int, Int[]>();
-  const isWide = bytes.length >= 2 && (bytes[0] ?? 0) + 256 * (bytes[1] ?? 0) === wideMagic;
-  for (const [key, container] of isWide ? readWide(bytes) : readPortable(bytes)) {
-    const number = BigInt(key);
-    const row = toInt(number / BigInt(containersPerRow));
-    const start = shard * shardWidth + Number(number % BigInt(containersPerRow)) * 65_536;
-    let columns = rows.get(row);
-    if (!columns) {
-      rows.set(row, (columns = []));
+/** What the positions of one import may take once they are expanded, in bytes. */
+const maxExpandedBytes = 128 * 1_048_576;
+/** What a row, and each of its containers, takes beside its columns. */
+const rowBytes = 512;
+const containerBytes = 256;
+
+/** What is left for one import. */
+export class ImportBudget {
+  private left = maxExpandedBytes;
+
+  /** @throws ImportError 413 */
+  spend(bytes: number): void {
+    this.left -= bytes;
+    if (this.left < 0) {
+      throw new ImportError(
+        `these positions take more than ${maxExpandedBytes} bytes once they are expanded; import them in parts`,
+        413,
+      );
     }
-    const list = columns;
-    eachValue(container, (value) => list.push(start + value));
   }
-  return rows;
 }
 
-function* readWide(bytes: Uint8Array): Generator<[Int, Container]> {
+/** The columns of one row while they are read: containers of its page, ascending. */
+type RowContainers = [key: number, container: Container | Runs][];
+
+/**
+ * Reads a bitmap of positions, `row * 2^20 + column within the shard`, in the portable format or its 64-bit variant. Runs
+ * are never expanded: a few bytes of them stand for a whole shard.
+ *
+ * @param shard below `maxShards`
+ * @returns the columns by row
+ * @throws BitmapFormatError, ImportError 413 for what is too large once it is expanded
+ */
+export function readPositions(
+  bytes: Uint8Array,
+  { shard, budget }: { shard: number; budget: ImportBudget },
+): Map<Int, ColumnSet> {
+  const isWide = bytes.length >= 2 && (bytes[0] ?? 0) + 256 * (bytes[1] ?? 0) === wideMagic;
+  const firstKey = (shard % shardsPerPage) * containersPerRow;
+  const rows = new Map<Int, RowContainers>();
+  for (const [key, container, size] of isWide ? readWide(bytes) : readNarrow(bytes)) {
+    const number = BigInt(key);
+    const row = toInt(number / BigInt(containersPerRow));
+    let containers = rows.get(row);
+    if (!containers) {
+      budget.spend(rowBytes);
+      rows.set(row, (containers = []));
+    }
+    budget.spend(size);
+    containers.push([firstKey + Number(number % BigInt(containersPerRow)), container]);
+  }
+  const page = Math.floor(shard / shardsPerPage);
+  return new Map([...rows].map(([row, containers]) => [row, ColumnSet.ofPage(page, writePortable(containers))]));
+}
+
+type Read = readonly [key: Int, container: Container | Runs, expandedSize: number];
+
+const readOne = <Key extends Int>(from: ByteReader, { key, type, cardinality }: ContainerHeader<Key>): Read => [
+  key,
+  type === 'runs' ? readRuns(from, cardinality) : readContainer(from, type, cardinality),
+  containerBytes + Math.min(2 * cardinality, containerWidth / 8),
+];
+
+function* readNarrow(bytes: Uint8Array): Generator<Read> {
+  const from = new ByteReader(bytes);
+  for (const header of readHeaders(from)) {
+    yield readOne(from, header);
+  }
+}
+
+function* readWide(bytes: Uint8Array): Generator<Read> {
   const from = new ByteReader(bytes);
   from.skip(4);
   const count = from.u32();
-  if (count * 12 > bytes.length) {
+  if (count * 16 > bytes.length) {
     throw new BitmapFormatError('the bitmap ends too early');
   }
-  const headers = Array.from({ length: count }, () => ({
-    key: toInt(from.u64()),
-    type: from.u16(),
-    cardinality: from.u16() + 1,
-  }));
-  const offsets = headers.map(() => from.u32());
-  for (const [at, { key, type, cardinality }] of headers.entries()) {
-    const kind = containerTypes[type - 1];
-    if (!kind) {
-      throw new BitmapFormatError(`unknown container type ${type}`);
+  const offsets = new ByteReader(bytes, from.at + 12 * count);
+  let previous = -1n;
+  for (let left = count; left > 0; left -= 1) {
+    const key = from.u64();
+    const type = containerTypes[from.u16() - 1];
+    const cardinality = from.u16() + 1;
+    if (!type) {
+      throw new BitmapFormatError('unknown container type');
     }
-    yield [key, readContainer(new ByteReader(bytes, offsets[at]), kind, cardinality)];
+    if (key <= previous) {
+      throw new BitmapFormatError(unsorted);
+    }
+    previous = key;
+    yield readOne(new ByteReader(bytes, offsets.u32()), { key: toInt(key), type, cardinality });
   }
 }

@@ -38,7 +38,7 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
   if (columnGiven && column === undefined) {
     return;
   }
-  const views = listedViews(scope, field, call);
+  const views = listedViews(field, call);
   const ids = new Set(views.flatMap((view) => view.sortedRows()));
   const sorted = views.length === 1 ? ids : [...ids].sort((a, b) => (a < b ? -1 : 1));
   let matched = 0;
@@ -63,17 +63,15 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
   }
 }
 
-/** The views a `Rows` call is about: the one without time, or those of the stretch of time it names. */
-function listedViews({ now }: Scope, field: Field, call: Call) {
+/** The views a `Rows` call is about: the one without time, or of a time field those of the stretch of time it names. */
+function listedViews(field: Field, call: Call) {
   const from = timeOf(call.args.get('from'), call.at);
   const to = timeOf(call.args.get('to'), call.at);
-  const names =
-    from === undefined && to === undefined
-      ? [standardView]
-      : viewsBetween(field.views.keys(), field.options.timeQuantum ?? '', {
-          from: from ?? -Infinity,
-          to: to ?? now() + 1440,
-        });
+  const { type, timeQuantum = '', noStandardView } = field.options;
+  const isTimed = type === 'time' && (from !== undefined || to !== undefined || noStandardView === true);
+  const names = isTimed
+    ? viewsBetween(field.views.keys(), timeQuantum, { from: from ?? -Infinity, to: to ?? Infinity })
+    : [standardView];
   return names.flatMap((name) => field.views.get(name) ?? []);
 }
 

@@ -1,4 +1,5 @@
 import { parse, type Root } from 'protobufjs';
+import type { ServerUnderTest } from './server';
 
 /** The messages as a client has them: written down apart from the server, and read by the library's own reader. */
 const messages = `
@@ -40,3 +41,14 @@ export const decode = (name: string, bytes: Uint8Array): Record<string, unknown>
 };
 
 export const protobufHeaders = { 'Content-Type': 'application/x-protobuf', Accept: 'application/x-protobuf' };
+
+/** Sends an import; its status, and its response or the text of a refusal. */
+export async function sendImport(
+  server: ServerUnderTest,
+  path: string,
+  [message, value]: [message: string, value: object],
+): Promise<[status: number, response: unknown]> {
+  const { status, bytes, type } = await server.call('POST', path, encode(message, value), protobufHeaders);
+  const isProtobuf = type === 'application/protobuf';
+  return [status, isProtobuf ? decode('ImportResponse', bytes) : bytes.toString().trim()];
+}

@@ -205,6 +205,18 @@ describe('times', () => {
       { attrs: {}, columns: [] },
     ]);
     expect(columns('Row(only=1, from=2017-01-02T00:00, to=2017-01-03T00:00)')).toEqual([1]);
+    i.run('Set(2, only=7, 2017-05-06T00:00) Set(3, only=2, 2999-01-01T00:00)');
+    expect(i.run('Rows(only) Rows(only, from=2017-02-01T00:00) Rows(only, column=2) Rows(only, limit=1)')).toEqual([
+      { rows: [1, 2, 7] },
+      { rows: [2, 7] },
+      { rows: [7] },
+      { rows: [1] },
+    ]);
+  });
+
+  it('limit no rows of fields that have none', () => {
+    i.run('Set(1, a=1)');
+    expect(i.run('Rows(a, from=2017-02-01T00:00)')).toEqual([{ rows: [1] }]);
   });
 });
 
