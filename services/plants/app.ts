@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
@@ -95,6 +96,29 @@ function linkNext(ctx: ParameterizedContext, limit: unknown, cursor: string): vo
   ctx.set('Link', `<${ctx.path}?${following.toString()}>; rel="next"`);
 }
 
+/** A JSON array of all that the batches hold, as text, a batch at a time. */
+async function* arrayText(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+  let separator = '[';
+  for await (const batch of batches) {
+    if (batch.length > 0) {
+      yield separator + batch.map((item) => exactJson(item)).join(',');
+      separator = ',';
+    }
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** The same, whose first piece has been read: what fails before it is still answered with a status. */
+async function begun(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+  const first = await pieces.next();
+  return (async function* () {
+    if (first.done !== true) {
+      yield first.value;
+      yield* pieces;
+    }
+  })();
+}
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The API of the plant store (specification 3, A). */
@@ -140,17 +164,17 @@ export function createPlantApp({
   const router = new Router<State>({ sensitive: true });
   router.get('/plants', async (ctx) => {
     const { limit, cursor } = ctx.query;
-    const { items, next } = await store.list(ctx.state.user, {
+    const { batches, next } = await store.list(ctx.state.user, {
       limit: limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
       after: cursor === undefined ? undefined : parsed(idInPath, cursor, 'cursor'),
     });
-    const last = items.at(-1);
+    const body = await begun(arrayText(batches));
     // The array is the specification's, so the next page is in the headers.
-    if (next && last) {
-      linkNext(ctx, limit, String(last.id));
+    if (next !== undefined) {
+      linkNext(ctx, limit, String(next));
     }
     ctx.type = 'application/json';
-    ctx.body = exactJson(items);
+    ctx.body = Readable.from(body);
   });
   router.post('/plants', readBody, async (ctx) => {
     const { user } = ctx.state;

@@ -106,7 +106,7 @@ export function plantsOpenApi(): Json {
       schemas: {
         Plant: plantSchema,
         NewPlant: {
-          allOf: [ref('Plant'), { type: 'object', required: ['id'], properties: { id: properties.id } }],
+          allOf: [ref('Plant'), { type: 'object', required: ['id'], properties }],
         },
         Error: schemaOf(errorBody),
       },

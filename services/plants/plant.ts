@@ -20,8 +20,15 @@ export const plant = z.object({
 });
 export type Plant = z.infer<typeof plant>;
 
+/** Characters of a new plant's texts. Plants of earlier versions may have more. */
+const most = { name: 1_000, tag: 200 };
+
 /** A plant as it is created, and announced: with the number its caller chose. */
-export const newPlant = plant.extend({ id: plantIdInJson });
+export const newPlant = plant.extend({
+  id: plantIdInJson,
+  name: plant.shape.name.max(most.name, `must have at most ${most.name} characters`),
+  tag: plant.shape.tag.unwrap().max(most.tag, `must have at most ${most.tag} characters`).optional(),
+});
 export type NewPlant = z.infer<typeof newPlant>;
 
 export const errorBody = z.object({ error: z.int32(), message: z.string() });

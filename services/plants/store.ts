@@ -38,12 +38,23 @@ export interface Delivery {
   createdAt: string;
 }
 
-/** The most plants of one page. */
+/** The most plants of one page, and of one read of the store. */
 export const maxListed = 10_000;
+const maxRead = 100;
+
 export interface ListOptions {
   limit?: number | undefined;
   after?: bigint | undefined;
 }
+
+/** One page of plants, by number. */
+export interface PlantPage {
+  /** Read while they are consumed: never all of them at once. What is created meanwhile may be missing. */
+  batches: AsyncGenerator<NewPlant[]>;
+  /** The next page has the plants of a greater number; absent at the end. */
+  next?: bigint;
+}
+
 /** Deliveries of one page: the default, and the maximum. */
 export const usualDeliveries = 100;
 export const maxDeliveries = 1_000;
@@ -52,6 +63,14 @@ const keptAttempts = 20;
 const offset = 2n ** 63n;
 const orderOf = (id: bigint): string => (id + offset).toString().padStart(20, '0');
 const idOf = (order: string): bigint => BigInt(order) - offset;
+/** The filter of a user's plants between two numbers, both exclusive. */
+function ofUser(user: string, { after, before }: { after?: bigint | undefined; before?: bigint | undefined }) {
+  const order = compact({
+    $gt: after === undefined ? undefined : orderOf(after),
+    $lt: before === undefined ? undefined : orderOf(before),
+  });
+  return Object.keys(order).length > 0 ? { user, order } : { user };
+}
 const keyOf = (user: string, id: bigint): string => `${user}:${id}`;
 
 /** Plants and the log of their announcements. */
@@ -61,13 +80,35 @@ export async function createPlantStore(db: Database) {
     name: 'plant-deliveries',
     indexes: [{ keys: { user: 1, createdAt: -1, _id: -1 } }],
   });
+
+  /** The plants of a user from `after` to `before`, both exclusive. */
+  async function* read(
+    user: string,
+    { after, before, most }: { after?: bigint | undefined; before?: bigint | undefined; most: number },
+  ): AsyncGenerator<NewPlant[]> {
+    let from = after;
+    for (let left = most; left > 0; left -= maxRead) {
+      const limit = Math.min(left, maxRead);
+      const found = await plants.find(ofUser(user, { after: from, before }), { sort: { order: 1 }, limit });
+      const items = found.map(({ order, name, tag }): NewPlant => ({ id: idOf(order), name, ...compact({ tag }) }));
+      yield items;
+      if (items.length < limit) {
+        return;
+      }
+      from = items.at(-1)?.id;
+    }
+  }
+
   return {
     /** The plants of a user, by number; with `after`, those of a greater number. */
-    async list(user: string, { limit = maxListed, after }: ListOptions = {}): Promise<Page<NewPlant>> {
-      const filter = { user, ...(after === undefined ? {} : { order: { $gt: orderOf(after) } }) };
-      const order = { key: 'order', direction: 1, unique: true } as const;
-      const page = await findPage(plants, { filter, order }, { limit: Math.min(limit, maxListed) });
-      return page.map(({ order: at, name, tag }) => ({ id: idOf(at), name, ...compact({ tag }) }));
+    async list(user: string, { limit = maxListed, after }: ListOptions = {}): Promise<PlantPage> {
+      const most = Math.min(limit, maxListed);
+      const [beyond] = await plants.find(ofUser(user, { after }), { sort: { order: 1 }, skip: most, limit: 1 });
+      const end = beyond && idOf(beyond.order);
+      return {
+        batches: read(user, { after, before: end, most }),
+        ...compact({ next: end === undefined ? undefined : end - 1n }),
+      };
     },
 
     /** Whether the plant is there now and of this creation: `false` when the number was taken before. */

@@ -225,7 +225,9 @@ describe('what a client gets wrong', () => {
     ['an id beyond 64 bits', '{"id":9223372036854775808,"name":"Fern"}'],
     ['a name that is no text', '{"id":1,"name":2}'],
     ['a tag that is no text', '{"id":1,"name":"Fern","tag":null}'],
-    ['one that is too long', `{"id":1,"name":"${'x'.repeat(1_100_000)}"}`],
+    ['a name of too many characters', `{"id":1,"name":"${'x'.repeat(1_001)}"}`],
+    ['a tag of too many characters', `{"id":1,"name":"Fern","tag":"${'x'.repeat(201)}"}`],
+    ['a body that is too large', `{"id":1,"name":"${'x'.repeat(1_100_000)}"}`],
   ])('a plant with %s is a 400', async (_what, body) => {
     expect(await call('POST', '/plants', body)).toMatchObject({ status: 400 });
     expect((await call('GET', '/plants')).body).toEqual([]);
