@@ -13,6 +13,12 @@ export interface JwtSettings {
 /** The one permission of this service: it covers all of the service. */
 export const usePermission = 'workflow-runs';
 
+/** Tokens issued later than this from now are refused, in seconds: clocks differ. */
+const toleratedSecs = 60;
+
+const isIssuedLater = (issuedAt: unknown): boolean =>
+  typeof issuedAt !== 'number' || issuedAt > Date.now() / 1_000 + toleratedSecs;
+
 /** The user a token speaks for: the last part of the path in `sub`, which is a URL. */
 function userOf(subject: unknown): string | undefined {
   const url = typeof subject === 'string' ? URL.parse(subject) : null;
@@ -34,8 +40,8 @@ const contextOf = (user: string): AuthContext => ({
 /**
  * Reads `Authorization: Bearer <JWT>` signed with Ed25519, with `iss`, `iat`, `exp` and `sub`.
  *
- * @returns a function that resolves to `undefined` for a missing, expired or invalid token (401) and rejects with 403 for a user
- * who is not on the list
+ * @returns a function that resolves to `undefined` for a missing, expired or invalid token, also one that is issued in the future
+ * (401), and rejects with 403 for a user who is not on the list
  */
 export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings): Authenticate {
   const pem = publicKey === undefined || publicKey.includes('-----BEGIN') ? publicKey : fromBase64(publicKey);
@@ -58,7 +64,8 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
     }
     let user: string | undefined;
     try {
-      user = userOf((verify(token) as { sub?: unknown }).sub);
+      const { sub, iat } = verify(token) as { sub?: unknown; iat?: unknown };
+      user = isIssuedLater(iat) ? undefined : userOf(sub);
     } catch {
       // Whatever is wrong with it: the caller is asked for another one.
       return undefined;

@@ -3,6 +3,9 @@ import type { ServerSentEvent } from './event-stream';
 
 const silent = Symbol('silent');
 
+/** A ping of streams whose events have no `type` of their own. It has no id: a reader resumes behind the event before it. */
+export const ping: ServerSentEvent = { event: 'ping', data: {} };
+
 /**
  * Puts a `ping` wherever nothing has come for `everyMs`, so that neither side, nor a proxy between them, takes the
  * connection for dead.
@@ -10,7 +13,7 @@ const silent = Symbol('silent');
 export async function* withPings(
   events: AsyncIterable<ServerSentEvent>,
   everyMs: number,
-  ping: ServerSentEvent,
+  pingEvent: ServerSentEvent,
 ): AsyncGenerator<ServerSentEvent> {
   const iterator = events[Symbol.asyncIterator]();
   for (;;) {
@@ -20,7 +23,7 @@ export async function* withPings(
     for (;;) {
       const came = await within(next, everyMs);
       if (came === silent) {
-        yield ping;
+        yield pingEvent;
       } else if (came.done === true) {
         return;
       } else {

@@ -24,6 +24,7 @@ const signoff = {
   control: { slug: 'lint' },
   repository: { name: 'shop' },
   commit_sha: 'abcdef1',
+  result: 'pass' as const,
   status: 'pass' as const,
   created_at: '2026-03-01T12:00:00.000Z',
 };

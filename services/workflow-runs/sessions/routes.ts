@@ -7,7 +7,7 @@ import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
 import { eventStream, lastEventId } from '../http/event-stream';
 import { pageOf, pageQuery, readPage } from '../http/pages';
-import { withPings } from '../http/pings';
+import { ping, withPings } from '../http/pings';
 import type { Model } from '../models/model';
 import { refusalOf } from '../models/refusal';
 import { titleOf } from './brief';
@@ -150,7 +150,7 @@ export const openSessions: OpenArea = async (context) => {
         await requireSession(id);
         const signal = AbortSignal.any([callerLeft(ctx), ending]);
         const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')), signal });
-        return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, { event: 'ping', data: {} }));
+        return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, ping));
       },
     );
   };

@@ -7,7 +7,7 @@ import { refuse } from '../http/errors';
 import { pathPart, requireFound } from '../http/fields';
 import { pageFields, pageOf, readPage } from '../http/pages';
 import type { VerificationCatalog } from './catalog';
-import { commitSha, signoff, signoffInput } from './signoff';
+import { commitSha, signoff, signoffRequest } from './signoff';
 import { createSignoffStore } from './signoff-store';
 
 const common = { mount: 'root' as const, tag: 'verification', permission: usePermission };
@@ -24,15 +24,15 @@ export async function openSignoffs(database: Database, catalog: VerificationCata
         path: '/verification/signoffs',
         operationId: 'createSignoff',
         summary: 'Sign off a control for a commit',
-        body: signoffInput,
+        body: signoffRequest,
         response: signoff,
         status: 201,
       },
-      async ({ body }) => {
+      async ({ body: { result, status = result ?? 'pending', ...body } }) => {
         if (!(await catalog.control(body.control))) {
           throw refuse(400, 'control: no control has that slug');
         }
-        return signoffs.add(body, now());
+        return signoffs.add({ ...body, status }, now());
       },
     );
     routes.add(

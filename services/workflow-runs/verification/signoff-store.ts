@@ -13,6 +13,7 @@ const present = ({ _id, control, repository, ...rest }: SignoffRecord): Signoff 
   id: _id,
   control: { slug: control },
   repository: { name: repository },
+  result: rest.status,
   ...rest,
 });
 

@@ -36,6 +36,7 @@ describe('workflow-run discovery API', () => {
     ['one that is not signed', unsigned],
     ['one without an issuer', tokenOf('ann', { iss: undefined })],
     ['one that never expires', tokenOf('ann', { exp: undefined })],
+    ['one that is issued in the future', tokenOf('ann', { iat: now + 300 })],
     ['one whose subject is no URL', tokenOf('ann', { sub: 'ann' })],
   ])('refuses %s', async (_case, token) => {
     const { status, body } = await service.call('GET', '/user', undefined, token);
@@ -43,6 +44,11 @@ describe('workflow-run discovery API', () => {
       status: 401,
       body: { errors: [{ status: '401', title: 'Unauthorized', detail: 'Authentication required.' }] },
     });
+  });
+
+  it('takes tokens of an issuer whose clock is some seconds ahead', async () => {
+    const token = tokenOf('ann', { iat: now + 10 });
+    expect((await service.call('GET', '/user', undefined, token)).status).toBe(200);
   });
 
   it('refuses users who are not on the list', async () => {

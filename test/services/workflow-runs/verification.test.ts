@@ -216,6 +216,7 @@ describe('signoffs', () => {
       control: { slug: 'lint' },
       repository: { name: 'shop' },
       commit_sha: sha,
+      result: 'pending',
       status: 'pending',
       url: 'https://ci.example/1',
       source: 'ci',
@@ -230,6 +231,16 @@ describe('signoffs', () => {
       status: 404,
       body: { errors: [{ detail: 'Signoff not found.' }] },
     });
+  });
+
+  it('name their result as result or as status', async () => {
+    const made = await sign({ repository: 'named', status: undefined, result: 'fail' });
+    expect(made).toMatchObject({ status: 201, body: { result: 'fail', status: 'fail' } });
+    expect(await sign({ repository: 'named', result: 'pass' })).toMatchObject({
+      status: 201,
+      body: { result: 'pass' },
+    });
+    expect(await statuses('repository=named')).toEqual(['pass', 'fail']);
   });
 
   it('are filtered by each and by all', async () => {
@@ -250,7 +261,9 @@ describe('signoffs', () => {
     [{ repository: '' }, 'repository'],
     [{ url: 'javascript:alert(1)' }, 'url'],
     [{ control: 'none' }, 'control'],
-    [{ result: 'pass' }, 'result'],
+    [{ result: 'skip' }, 'result'],
+    [{ result: 'fail' }, 'status'],
+    [{ status: undefined }, 'result'],
   ])('are refused with %j', async (fields, field) => {
     const answer = await sign(fields);
     expect(answer.status).toBe(400);

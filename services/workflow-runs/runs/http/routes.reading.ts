@@ -8,6 +8,7 @@ import { refuse } from '../../http/errors';
 import { eventStream, lastEventId } from '../../http/event-stream';
 import { requireFound } from '../../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../../http/pages';
+import { ping, withPings } from '../../http/pings';
 import type { RunsContext } from '../context';
 import { hasEnded, runCheckpoint, runId } from '../run';
 import { configuration, stageAnswer, turn } from './contracts';
@@ -20,7 +21,7 @@ const byId = z.strictObject({ id: runId });
 const byStage = z.strictObject({ id: runId, stageId: z.string().max(160) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
-export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, ending }: RunsContext): void {
+export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, env, ending }: RunsContext): void {
   routes.add(
     {
       ...shared,
@@ -37,7 +38,8 @@ export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, 
         throw refuse(410, 'Event stream closed.');
       }
       const signal = AbortSignal.any([callerLeft(ctx), ending]);
-      return eventStream(followRun(events, run._id, { after: lastEventId(header('Last-Event-ID')), signal }));
+      const after = lastEventId(header('Last-Event-ID'));
+      return eventStream(withPings(followRun(events, run._id, { after, signal }), env.WORKFLOW_RUNS_PING_MS, ping));
     },
   );
 
