@@ -5,8 +5,9 @@ export function endpointList({ paths }: OpenApiDocument): string {
   const lists = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const { summary, tags, 'x-permission': permission = 'public' } = operation;
-      const line = `- \`${method.toUpperCase()} ${path}\` (${permission}): ${summary}`;
+      const { summary, tags, deprecated, 'x-permission': permission = 'public' } = operation;
+      const mark = deprecated ? ' (deprecated)' : '';
+      const line = `- \`${method.toUpperCase()} ${path}\` (${permission}): ${summary}${mark}`;
       lists.set(tags[0], [...(lists.get(tags[0]) ?? []), line]);
     }
   }

@@ -43,7 +43,8 @@ export function observationRoutes(routes: Routes, { board }: Pick<ApiContext, 'b
       ...searches,
       path: '/observations/search',
       operationId: 'searchObservationsByName',
-      summary: 'Search observations on active tasks (alias)',
+      summary: 'Search observations on active tasks, newest first',
+      deprecated: { since: '2026-11-24', sunset: '2027-11-24', successor: '/observations' },
     },
     async ({ query }) => searchObservations(board, query),
   );

@@ -124,6 +124,11 @@ export function subtaskRoutes(routes: Routes, { board }: Pick<ApiContext, 'board
       operationId: 'toggleCriterionByPath',
       summary: 'Check or uncheck the acceptance criterion in the path, without a body',
       params: criterionParams,
+      deprecated: {
+        since: '2026-11-24',
+        sunset: '2027-11-24',
+        successor: '/tasks/:taskId/subtasks/:subtaskId/criteria',
+      },
     },
     ({ params, auth, header }, ctx) =>
       changeTask({ params, auth, header }, ctx, (current) =>

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { isReadMethod } from '../context';
+import { deprecationHeaders, describeDeprecation } from './deprecation';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
 import { fullPath, idempotencyOf, type RouteContract } from './routes';
 
@@ -15,6 +16,7 @@ export interface OperationObject extends JsonSchema {
   summary: string;
   tags: [string];
   'x-permission'?: string;
+  deprecated?: true;
 }
 
 /** The parts of an OpenAPI 3.1 document that are built here. */
@@ -120,10 +122,12 @@ const takes = ({ query }: Pick<RouteContract, 'query'>, parameter: string): bool
 export const isPaged = (contract: Pick<RouteContract, 'query'>): boolean => takes(contract, 'cursor');
 
 function headersOf(contract: RouteContract): JsonSchema {
-  if (isPaged(contract)) {
-    return { headers: pageHeaders };
-  }
-  return takes(contract, 'page[offset]') ? { headers: { Link: pageHeaders.Link } } : {};
+  const headers = {
+    ...(contract.deprecated ? deprecationHeaders : {}),
+    ...(isPaged(contract) ? pageHeaders : {}),
+    ...(takes(contract, 'page[offset]') ? { Link: pageHeaders.Link } : {}),
+  };
+  return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
 function operation(contract: RouteContract, error: z.ZodType, components: Components): OperationObject {
@@ -142,6 +146,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
   return {
     operationId: contract.operationId,
     summary: contract.summary,
+    ...(contract.deprecated && { deprecated: true, description: describeDeprecation(contract.deprecated) }),
     tags: [contract.tag],
     security: securityOf(contract),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),

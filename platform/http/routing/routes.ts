@@ -25,6 +25,7 @@ import {
 } from '../limits/idempotency';
 import { assertCursor, type ListRequest, toListResponse } from '../list-response';
 import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
+import { announceDeprecation, type Deprecation } from './deprecation';
 import { bySpecificity } from './specificity';
 import { emptyQuery, parseOrRefuse } from './validation';
 
@@ -70,6 +71,8 @@ export interface RouteContract<
   idempotency?: 'key' | 'own' | 'none';
   /** Statuses of refusals besides those that follow from the rest of the contract. */
   errors?: number[];
+  /** The route is another form of one that stays, and will be removed. */
+  deprecated?: Deprecation;
   /**
    * What the audit log records of a success; nothing when it returns `undefined`. It is written before the response is sent:
    * everything confirmed to a caller is in the log.
@@ -188,7 +191,14 @@ export function createRoutes(): Routes {
     install(router, deps) {
       const sorted = [...entries].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
       for (const entry of sorted) {
-        router[entry.contract.method](fullPath(entry.contract), (ctx) => answer(entry, ctx, deps));
+        router[entry.contract.method](fullPath(entry.contract), async (ctx) => {
+          try {
+            await answer(entry, ctx, deps);
+          } finally {
+            // Refusals too come from a route that will be removed.
+            announceDeprecation(ctx, entry.contract.deprecated);
+          }
+        });
       }
     },
   };

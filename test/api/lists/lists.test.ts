@@ -104,7 +104,7 @@ describe('every operation that answers a list', () => {
         continue;
       }
       expect([operationId, query]).toEqual([operationId, expect.arrayContaining(['limit', 'cursor'])]);
-      expect([operationId, headers]).toEqual([operationId, ['Link', 'X-Next-Cursor']]);
+      expect([operationId, headers]).toEqual([operationId, expect.arrayContaining(['Link', 'X-Next-Cursor'])]);
       expect([operationId, namesCursor]).toEqual([operationId, !isArray]);
     }
   });
