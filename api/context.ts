@@ -9,6 +9,7 @@ import type { Board } from '../stores/board-files/types';
 import type { Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import type { AuditInput } from '../stores/system/audit-store';
+import type { WatcherCount } from './system/feed/admission';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
 
@@ -29,6 +30,8 @@ export interface ApiContext extends Stores {
   attemptHandle: NonNullable<RouteDependencies['attemptHandle']>;
   /** Of HTTP and of the WebSocket together. */
   authFailures: AuthFailures;
+  /** Of the WebSocket of this replica. */
+  watchers: WatcherCount;
   /** The checks of readiness, by the name they are reported under. */
   checks: Record<string, HealthCheck>;
   /** When the process began to serve. */

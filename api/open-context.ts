@@ -23,6 +23,7 @@ import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext } from './context';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { auditedAuthFailures } from './system/auth/failures';
+import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
 
 export interface ContextSources {
@@ -59,6 +60,10 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     authenticate: authenticatorOf(env, []),
     attemptHandle: attemptHandleAuthenticator(stores),
     authFailures: auditedAuthFailures(env, stores.audit, log),
+    watchers: new WatcherCount({
+      maxWatchers: env.BOARD_MAX_WATCHERS,
+      maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
+    }),
     checks: { ...healthChecks(env, database, client), git: gitCheck(stores.hosts) },
     startedAt: new Date(),
     now: () => new Date(),
@@ -76,5 +81,5 @@ const healthChecks = (env: ApiEnvironment, database: Database, client: Client | 
   storage: storageCheck(database),
   memory: memoryCheck(),
   disk: diskCheck(env.BOARD_DATA_DIR, env.BOARD_DISK_MIN_FREE_MB),
-  ...(client ? { temporal: temporalCheck(client) } : {}),
+  ...(client ? { temporal: temporalCheck(client, env.TEMPORAL_NAMESPACE) } : {}),
 });

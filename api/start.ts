@@ -63,19 +63,18 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
 function watchable(
   { server }: RunningServer,
   hub: FeedHub,
-  { env, authenticate, authFailures, log }: ApiContext,
+  { env, authenticate, authFailures, watchers, log }: ApiContext,
 ): Closer {
   const feed = serveFeed(server, {
     hub,
     authenticate,
     authFailures,
+    watchers,
     log,
     settings: {
       ...defaultFeedSettings,
       ...originRulesOf(env),
       addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
-      maxWatchers: env.BOARD_MAX_WATCHERS,
-      maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
     },
   });
   return () => feed.close();

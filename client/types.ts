@@ -2741,6 +2741,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/health/deep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check every part and read its facts: 503 if one fails */
+        get: operations["getDeepHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/hooks": {
         parameters: {
             query?: never;
@@ -3024,7 +3041,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Search observations on active tasks (alias) */
+        /**
+         * Search observations on active tasks, newest first
+         * @deprecated
+         * @description Call /api/observations instead; this operation may be removed from 2027-11-24 on.
+         */
         get: operations["searchObservationsByName"];
         put?: never;
         post?: never;
@@ -3790,6 +3811,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/system/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the status of every part of the system: 503 if one fails */
+        get: operations["getSystemHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/task-types": {
         parameters: {
             query?: never;
@@ -4399,7 +4437,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Check or uncheck the acceptance criterion in the path, without a body */
+        /**
+         * Check or uncheck the acceptance criterion in the path, without a body
+         * @deprecated
+         * @description Call /api/tasks/{taskId}/subtasks/{subtaskId}/criteria instead; this operation may be removed from 2027-11-24 on.
+         */
         patch: operations["toggleCriterionByPath"];
         trace?: never;
     };
@@ -5189,6 +5231,23 @@ export interface paths {
         };
         /** Check that the process responds */
         get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/deep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check every part and read its facts: 503 if one fails */
+        get: operations["getDeepHealthOfProbe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6754,6 +6813,105 @@ export interface components {
         DecisionWithChain: {
             chain: components["schemas"]["Decision"][];
             decision: components["schemas"]["Decision"];
+        };
+        DeepHealth: {
+            nodeVersion: string;
+            parts: {
+                circuitBreakers?: {
+                    halfOpen?: number;
+                    items?: {
+                        agent: string;
+                        failures: number;
+                        hostId: string;
+                        /** Format: date-time */
+                        retryAt?: string;
+                        /** @enum {string} */
+                        state: "open" | "half-open";
+                    }[];
+                    ms: number;
+                    open?: number;
+                    pausedTrees?: number;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                disk?: {
+                    freeMb?: number;
+                    ms: number;
+                    reason?: string;
+                    requiredMb?: number;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                git?: {
+                    ms: number;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                memory?: {
+                    limitBytes?: number;
+                    ms: number;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                    usedBytes?: number;
+                };
+                queue?: {
+                    depth?: number;
+                    ms: number;
+                    oldestEnqueuedAt?: string | null;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                storage?: {
+                    /** @enum {string} */
+                    kind?: "sqlite" | "mongo";
+                    ms: number;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                temporal?: {
+                    ms: number;
+                    namespace?: string;
+                    reason?: string;
+                    serverVersion?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+                workers?: {
+                    draining?: number;
+                    hosts?: number;
+                    items?: {
+                        draining: number;
+                        hostname: string;
+                        id: string;
+                        /** Format: date-time */
+                        seenAt: string;
+                        workers: number;
+                    }[];
+                    ms: number;
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                    workers?: number;
+                };
+            };
+            service: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @enum {string} */
+            status: "ok" | "warning" | "degraded";
+            /** Format: date-time */
+            timestamp: string;
+            uptimeMs: number;
+            version: string;
+            webSocket: {
+                connections: number;
+                limit: number;
+            };
         };
         DefaultAgent: {
             agent: string | null;
@@ -11131,6 +11289,15 @@ export interface components {
             title?: string;
         };
         SyncedRepository: string;
+        SystemHealth: {
+            parts: {
+                [key: string]: "ok" | "warning" | "failed";
+            };
+            /** @enum {string} */
+            status: "ok" | "warning" | "degraded";
+            /** Format: date-time */
+            timestamp: string;
+        };
         Task: {
             actualCost?: number;
             agent?: string;
@@ -19373,6 +19540,35 @@ export interface operations {
             };
         };
     };
+    getDeepHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeepHealth"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listHooks: {
         parameters: {
             query?: {
@@ -20110,8 +20306,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    Deprecation?: string;
                     /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
                     Link?: string;
+                    /** @description When the operation may be removed (RFC 8594). */
+                    Sunset?: string;
                     /** @description Value of `cursor` for the next page; absent on the last page. */
                     "X-Next-Cursor"?: string;
                     [name: string]: unknown;
@@ -22461,6 +22661,35 @@ export interface operations {
             };
         };
     };
+    getSystemHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemHealth"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listTaskTypes: {
         parameters: {
             query?: {
@@ -24252,6 +24481,12 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    Deprecation?: string;
+                    /** @description The operation that stays, rel="successor-version". */
+                    Link?: string;
+                    /** @description When the operation may be removed (RFC 8594). */
+                    Sunset?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -26284,6 +26519,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Liveness"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDeepHealthOfProbe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeepHealth"];
                 };
             };
             /** @description Refused */

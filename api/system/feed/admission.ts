@@ -13,6 +13,11 @@ export class WatcherCount {
 
   constructor(private readonly limits: WatcherLimits) {}
 
+  /** How many there are, and may be. */
+  count(): { connections: number; limit: number } {
+    return { connections: this.total, limit: this.limits.maxWatchers };
+  }
+
   /**
    * Counts one more watcher.
    *

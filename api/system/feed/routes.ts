@@ -10,12 +10,12 @@ import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate
 import { boardRefusalBody, type Refusal, refuseSocket } from '../../../platform/http/server/raw-refusal';
 import { checkRequest } from '../../../platform/http/server/request-check';
 import type { Log } from '../../../platform/log/log';
-import { WatcherCount, type WatcherLimits } from './admission';
+import type { WatcherCount } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
 import { closeCodes, FeedWatcher } from './watcher';
 
-export interface FeedServerSettings extends WatcherLimits, OriginRules {
+export interface FeedServerSettings extends OriginRules {
   pingEveryMs: number;
   pongWithinMs: number;
   /** What watchers are counted under. */
@@ -34,6 +34,8 @@ export interface FeedServerDependencies {
   hub: FeedHub;
   authenticate: Authenticate;
   authFailures: AuthFailures;
+  /** Counts the watchers of this replica. */
+  watchers: WatcherCount;
   settings: FeedServerSettings;
   log: Log;
 }
@@ -51,7 +53,7 @@ const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, strin
 
 /** Serves `/ws` on an HTTP server. */
 export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {
-  const { hub, authenticate, authFailures, settings, log } = deps;
+  const { hub, authenticate, authFailures, watchers, settings, log } = deps;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   sockets.on('wsClientError', (error, socket) =>
     refuse(socket, {
@@ -60,7 +62,6 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       message: `The WebSocket handshake is invalid: ${error.message}.`,
     }),
   );
-  const watchers = new WatcherCount(settings);
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // Nothing else listens to a socket between its upgrade and the end of the handshake, or of a refusal.

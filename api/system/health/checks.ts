@@ -4,21 +4,34 @@ import { freeBytes } from '../../../platform/processes/disk/free-space';
 import type { Database } from '../../../stores/port/collection';
 import type { HostStore } from '../../../stores/runs/hosts/host-store';
 
+/** The result of a check that passed: facts for administrators, and what a person has to act on though requests are served. */
+export interface HealthFinding {
+  facts?: Record<string, unknown>;
+  warning?: string | undefined;
+}
+
 /** Resolves when its subject can be relied on, and rejects with the reason when not. */
-export type HealthCheck = () => Promise<void>;
+export type HealthCheck = () => Promise<HealthFinding | undefined>;
 
 const heapCeiling = 0.95;
+const mebibyte = 1_048_576;
 
+/** A write and a read of the store work. */
 export const storageCheck =
   (database: Database): HealthCheck =>
-  () =>
-    database.ping();
+  async () => {
+    await database.ping();
+    return { facts: { kind: database.kind } };
+  };
 
 /** The server responds, which the first call of a lazy connection tests. */
 export const temporalCheck =
-  (client: Client): HealthCheck =>
+  (client: Client, namespace: string): HealthCheck =>
   async () => {
-    await client.withDeadline(Date.now() + 2_000, () => client.workflowService.getSystemInfo({}));
+    const { serverVersion } = await client.withDeadline(Date.now() + 2_000, () =>
+      client.workflowService.getSystemInfo({}),
+    );
+    return { facts: { namespace, serverVersion } };
   };
 
 /**
@@ -29,9 +42,10 @@ export const diskCheck =
   (directory: string, minFreeMb: number): HealthCheck =>
   async () => {
     const free = await freeBytes(directory);
-    if (free < minFreeMb * 1_048_576) {
+    if (free < minFreeMb * mebibyte) {
       throw new Error(`less than ${minFreeMb} MiB are free in ${directory}`);
     }
+    return { facts: { freeMb: Math.floor(free / mebibyte), requiredMb: minFreeMb } };
   };
 
 /** A worker that could run an agent in a worktree; without any worker there is nothing to say about git. */
@@ -42,11 +56,14 @@ export const gitCheck =
     if (finding) {
       throw new Error(`no live worker has a usable git. ${finding.message} ${finding.remedy ?? ''}`);
     }
+    return undefined;
   };
 
+/** The heap is not about to be exhausted. */
 export const memoryCheck = (): HealthCheck => async () => {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   if (used > limit * heapCeiling) {
     throw new Error(`the heap holds ${used} of at most ${limit} bytes`);
   }
+  return { facts: { usedBytes: used, limitBytes: limit } };
 };

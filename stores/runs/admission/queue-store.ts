@@ -102,6 +102,14 @@ export async function createQueueStore(db: Database) {
       return some.every((list) => list.length === 0);
     },
 
+    /** The entry that has waited longest; `undefined` when none waits. */
+    async oldestWaiting(): Promise<QueueRecord | undefined> {
+      const oldest = await Promise.all(
+        waitingStates.map((state) => entries.find({ state }, { sort: { enqueuedAt: 1 }, limit: 1 })),
+      );
+      return oldest.flat().sort((one, other) => one.enqueuedAt.localeCompare(other.enqueuedAt))[0];
+    },
+
     depth: () => entries.count(open),
     /** The same to be compared with a limit: exact near it, or a moment old. */
     depthBelow: (limit: number) => everywhere('', limit),

@@ -169,6 +169,9 @@ export async function createTreeStore(
       return new Set(records.flatMap(({ _id, state }) => (state === 'open' ? [] : [_id])));
     },
 
+    /** How many trees may not grow until they are resumed. */
+    countPaused: () => trees.count({ state: 'paused' }),
+
     /** Cancelled trees some of whose nodes may still run. */
     undrained: (limit: number) =>
       trees.find({ state: 'cancelled', drained: { $exists: false } }, { sort: { createdAt: 1 }, limit }),

@@ -30,6 +30,12 @@ export interface AgentCircuit {
   retryAt?: string;
 }
 
+/** The circuit as the next launch meets it: an open one lets one launch through once its time has come. */
+export const circuitAt = (circuit: AgentCircuit, now: Date): AgentCircuit =>
+  circuit.state === 'open' && circuit.retryAt !== undefined && Date.parse(circuit.retryAt) <= now.getTime()
+    ? { ...circuit, state: 'half-open' }
+    : circuit;
+
 /** Of what a probe depends on: launches choose a model and a mode without another probe. */
 export const probedConfig = ({ model: _model, mode: _mode, ...agent }: AgentConfig): string => digestOf(agent);
 

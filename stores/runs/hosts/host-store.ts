@@ -144,6 +144,9 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
 
     /** The live hosts with what their workers announced. */
     live,
+
+    /** The workers of a host that are live. */
+    liveWorkersOf,
   };
 }
 

@@ -40,7 +40,9 @@ const administrative = [
   'DELETE /api/status-history',
   'GET /api/audit',
   'GET /api/audit/verify',
+  'GET /api/health/deep',
   'GET /api/notifications/pending',
+  'GET /health/deep',
   'PATCH /api/agents/permissions/{id}',
   'POST /api/admission/queue/{id}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/cancel',
@@ -153,8 +155,10 @@ describe('the role', () => {
     expect(namesOf(withheld)).toEqual([
       'GET /api/audit',
       'GET /api/audit/verify',
+      'GET /api/health/deep',
       'GET /api/notifications/pending',
       'GET /api/tasks/{taskId}/worktree/open',
+      'GET /health/deep',
     ]);
     const open = permitted('read-only').filter(({ method, permission: needed }) => method !== 'GET' && needed);
     expect(open).toEqual([]);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import WebSocket from 'ws';
+import { WatcherCount, type WatcherLimits } from '../../../api/system/feed/admission';
 import { FeedHub } from '../../../api/system/feed/hub';
 import { defaultFeedSettings, type FeedServerSettings, serveFeed } from '../../../api/system/feed/routes';
 import { rolePermissions } from '../../../contracts/permissions';
@@ -27,6 +28,8 @@ const keys = [
   { name: 'reader', key: 'reader-key-reader-key', role: 'read-only' as const },
 ];
 
+type FeedOptions = Partial<FeedServerSettings & WatcherLimits>;
+
 const closers: (() => Promise<unknown>)[] = [];
 describe('event feed', () => {
   afterEach(async () => {
@@ -36,7 +39,7 @@ describe('event feed', () => {
   });
 
   /** A feed on real stores and a real server, with `settings` of its own. */
-  async function aFeed(settings: Partial<FeedServerSettings> = {}) {
+  async function aFeed({ maxWatchers = 1_000, maxWatchersPerAddress = 200, ...settings }: FeedOptions = {}) {
     const dir = await makeTempDir('feed');
     closers.push(() => dir.remove());
     const database = await openDatabase({ dataDir: dir.path, log });
@@ -61,13 +64,12 @@ describe('event feed', () => {
       hub,
       authenticate,
       authFailures,
+      watchers: new WatcherCount({ maxWatchers, maxWatchersPerAddress }),
       log,
       settings: {
         ...defaultFeedSettings,
         ...origins,
         addressOf: socketAddress,
-        maxWatchers: 1_000,
-        maxWatchersPerAddress: 200,
         ...settings,
       },
     });

@@ -75,7 +75,7 @@ describe('when something is wrong', () => {
   };
 
   it('readiness is 503 and names the check, not the reason', async () => {
-    const checks = { storage: () => Promise.reject(new Error('secret host')), disk: () => Promise.resolve() };
+    const checks = { storage: () => Promise.reject(new Error('secret host')), disk: () => Promise.resolve(undefined) };
     const server = await serve({ ...board.api.context, checks });
     const { status, body } = await server.ask('/health/ready');
     expect(status).toBe(503);
@@ -90,7 +90,7 @@ describe('when something is wrong', () => {
     const checks = {
       storage: () => {
         asked += 1;
-        return new Promise<void>(() => undefined);
+        return new Promise<undefined>(() => undefined);
       },
     };
     const server = await serve({ ...board.api.context, checks });
