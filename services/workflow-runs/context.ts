@@ -8,6 +8,7 @@ import type { Database } from '../../stores/port/collection';
 import type { GraphCompiler } from './graph/graph-compiler';
 import type { Models } from './models/models';
 import type { RunStore } from './runs/store';
+import type { SchemaChecker } from './schemas/schema-checker';
 import type { SessionStore } from './sessions/store';
 
 /** What the areas of this service share. Built once per process (`start.ts`). */
@@ -25,6 +26,7 @@ export interface WorkflowRunsContext {
   runs: RunStore;
   models: Models;
   graphs: GraphCompiler;
+  schemas: SchemaChecker;
   sessions: SessionStore;
   now: () => Date;
   /** How often the workflows of active runs are looked up, in milliseconds; the dispatcher's own when absent. */

@@ -24,6 +24,7 @@ import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
+import { createSchemaChecker } from './schemas/schema-checker';
 import { createSessionStore } from './sessions/store';
 
 const usualQueue = 'workflow-runs';
@@ -67,6 +68,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   });
   const ending = new AbortController();
   const graphs = createGraphCompiler();
+  const schemas = createSchemaChecker();
   const context: WorkflowRunsContext = {
     env,
     log,
@@ -78,6 +80,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     runs,
     models,
     graphs,
+    schemas,
     sessions,
     now,
     reconcileEveryMs: options.reconcileEveryMs,
@@ -123,6 +126,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
       }
       await ended;
       await graphs.close();
+      await schemas.close();
       await database.close();
     },
   };

@@ -20,7 +20,10 @@ export const completion = z
     }),
     stop_reason: stopReason,
     usage: z.object({ input_tokens: z.number().int(), output_tokens: z.number().int() }),
-    output: z.unknown().optional().meta({ description: 'With a schema: the requested JSON' }),
+    output: z
+      .unknown()
+      .optional()
+      .meta({ description: 'With a schema: JSON that fits it; absent when the model calls tools instead' }),
   })
   .meta({ id: 'Completion' });
 export type Completion = z.infer<typeof completion>;

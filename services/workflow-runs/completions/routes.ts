@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { OpenArea } from '../context';
+import type { OpenArea, WorkflowRunsContext } from '../context';
 import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
-import { refuse } from '../http/errors';
-import type { Models } from '../models/models';
 import { refusalOf } from '../models/refusal';
 import type { ModelRequest } from '../models/request';
 import { type Completion, completion, completionOf, completionRequest, dryCompletion } from './completion';
 import { streamCompletion, streamNothing } from './stream';
+import { completeStructured } from './structured';
 
 /** One answer of a model to a conversation that its caller stores. */
 export const openCompletions: OpenArea =
-  async ({ models, env, ending }) =>
+  async ({ models, schemas, env, ending }) =>
   (routes) => {
     routes.add(
       {
@@ -26,7 +25,7 @@ export const openCompletions: OpenArea =
         permission: usePermission,
         body: completionRequest,
         response: completion,
-        errors: [404, 502],
+        errors: [404, 429, 502],
       },
       async ({ body: { stream, ...request } }, ctx) => {
         const signal = AbortSignal.any([callerLeft(ctx), ending]);
@@ -35,6 +34,9 @@ export const openCompletions: OpenArea =
         try {
           const model = models.choose(request);
           if (models.isDry(model)) {
+            if (request.schema) {
+              await schemas.assertSchema(request.schema);
+            }
             return streamed ? streamNothing(id, model.id) : dryCompletion(id, model.id);
           }
           return streamed
@@ -46,7 +48,7 @@ export const openCompletions: OpenArea =
                 signal,
                 pingMs: env.WORKFLOW_RUNS_PING_MS,
               })
-            : await complete(models, request, { id, signal });
+            : await complete({ models, schemas }, request, { id, signal });
         } catch (error) {
           throw refusalOf(error);
         }
@@ -55,19 +57,13 @@ export const openCompletions: OpenArea =
   };
 
 async function complete(
-  models: Models,
-  request: ModelRequest,
+  { models, schemas }: Pick<WorkflowRunsContext, 'models' | 'schemas'>,
+  { schema, ...request }: ModelRequest,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<Completion> {
-  const answer = await models.complete(request, { signal });
-  const answered = completionOf(id, answer);
-  return request.schema === undefined ? answered : { ...answered, output: parsed(answer.text) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw refuse(502, 'LLM error: the model did not respond with JSON.');
+  if (schema === undefined) {
+    return completionOf(id, await models.complete(request, { signal }));
   }
+  const { answer, ...output } = await completeStructured({ models, schemas }, { ...request, schema }, signal);
+  return { ...completionOf(id, answer), ...output };
 }

@@ -1,7 +1,6 @@
-import { bulkhead, BulkheadRejectedError } from 'cockatiel';
-import { Piscina } from 'piscina';
 import { compiledScript } from '../../../platform/processes/compiled-script';
 import { refuse } from '../http/errors';
+import { createBoundedThreads, ThreadsBusyError, WorkGivenUpError } from '../threads/bounded-threads';
 import { GraphError } from './compile';
 import type { Compiled } from './compile-thread';
 import type { Graph } from './graph';
@@ -32,57 +31,29 @@ export class GraphCompileError extends Error {
   override readonly name = 'GraphCompileError';
 }
 
-/** Memory of JavaScript in one thread, in megabytes. */
-const maxHeapMb = 128;
-
-/**
- * Opens a compiler of graphs. Whatever a text makes the parser do, the service goes on answering: the thread that reads it ends when
- * its time is up, and another one takes its place. Threads that have nothing to do end.
- */
+/** Opens a compiler of graphs. Whatever a text makes the parser do, the service goes on answering. */
 export function createGraphCompiler({
   withinMs = 5_000,
   threads = 2,
   waiting = 50,
   script = compiledScript(__dirname, 'compile-thread.js'),
 }: GraphCompilerOptions = {}): GraphCompiler {
-  const pool = new Piscina<string, Compiled>({
-    filename: script,
-    minThreads: 0,
-    maxThreads: threads,
-    idleTimeout: 10_000,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  });
-  const turns = bulkhead(threads, waiting);
-
-  async function read(source: string): Promise<Compiled> {
-    const late = AbortSignal.timeout(withinMs);
-    try {
-      return await pool.run(source, { signal: late });
-    } catch (error) {
-      throw new GraphCompileError(
-        late.aborted
-          ? `Reading the graph took longer than ${withinMs / 1_000} s. Make it simpler, or try again.`
-          : `Reading the graph failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  }
-
+  const parsers = createBoundedThreads<string, Compiled>({ script, withinMs, threads, waiting });
   return {
     async compile(source) {
-      const compiled = await turns
-        .execute(() => read(source))
-        .catch((error: unknown) => {
-          throw error instanceof BulkheadRejectedError
-            ? refuse(429, 'Too many graphs are being read. Try again.')
-            : error;
-        });
+      const compiled = await parsers.run(source).catch((error: unknown) => {
+        if (error instanceof ThreadsBusyError) {
+          throw refuse(429, 'Too many graphs are being read. Try again.');
+        }
+        throw error instanceof WorkGivenUpError
+          ? new GraphCompileError(`Reading the graph was given up: ${error.message}. Make it simpler, or try again.`)
+          : error;
+      });
       if ('problems' in compiled) {
         throw new GraphError(compiled.problems);
       }
       return compiled.graph;
     },
-    close: () => pool.destroy(),
+    close: () => parsers.close(),
   };
 }

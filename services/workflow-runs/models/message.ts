@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const maxText = 1_000_000;
 const maxParts = 256;
-const maxMessages = 1_000;
+export const maxMessages = 1_000;
 
 /** Content that lies in the request itself: nothing is fetched on behalf of a caller. */
 const embedded = {

@@ -40,6 +40,8 @@ export const stage = z.object({
   usage: usage.optional(),
   /** The beginning of its answer. */
   notes: z.string().optional(),
+  /** Why its answer ended before the model was done, like `max_tokens`; absent otherwise. */
+  stop_reason: z.string().optional(),
   failure_reason: z.string().optional(),
 });
 export type Stage = z.infer<typeof stage>;

@@ -54,11 +54,11 @@ export function createSessionActivities(context: Pick<WorkflowRunsContext, 'sess
         }
         if (exchange.state === 'generating') {
           const { attempt } = Context.current().info;
-          const content = await generate({ session, exchange, attempt, cancelled });
-          if (content === undefined) {
+          const generated = await generate({ session, exchange, attempt, cancelled });
+          if (generated === undefined) {
             return;
           }
-          await sessions.end(id, { state: 'answered', answer: { content, created_at: now().toISOString() } });
+          await sessions.end(id, { state: 'answered', answer: { ...generated, created_at: now().toISOString() } });
         }
         await publishAnswer(id);
       }),

@@ -1,4 +1,5 @@
 import type { Database, LogEntry } from '../../../stores/port/collection';
+import type { Exchange } from './session';
 
 /**
  * What watchers of a session receive. Events of an exchange carry its number as `turn`, so that what a superseded answer
@@ -10,7 +11,7 @@ export type SessionEvent =
    * again after a crash begins again at 0, with a higher `attempt`.
    */
   | { event: 'content_delta'; data: { delta: string; turn: number; attempt: number; offset: number } }
-  | { event: 'assistant_turn'; data: { kind: 'assistant'; content: string; created_at: string; turn: number } }
+  | { event: 'assistant_turn'; data: { kind: 'assistant'; turn: number } & NonNullable<Exchange['answer']> }
   /** The answer will not come: another message came first. */
   | { event: 'superseded'; data: { turn: number } }
   | { event: 'done'; data: { turn: number } }

@@ -15,10 +15,12 @@ interface Generation {
   cancelled: AbortSignal;
 }
 
+type Generated = Pick<NonNullable<Exchange['answer']>, 'content' | 'stop_reason'>;
+
 /**
  * Makes the function that asks a model for the answer to a message.
  *
- * @returns its text; nothing when another message came before it was there
+ * @returns its text, and why it is cut if it is; nothing when another message came before it was there
  */
 export function createGenerator({
   sessions,
@@ -28,7 +30,7 @@ export function createGenerator({
 }: Pick<WorkflowRunsContext, 'sessions' | 'models' | 'now' | 'ending'>) {
   const { events } = sessions;
 
-  return async ({ session, exchange, attempt, cancelled }: Generation): Promise<string | undefined> => {
+  return async ({ session, exchange, attempt, cancelled }: Generation): Promise<Generated | undefined> => {
     const from = await events.last(session._id);
     // A message that comes later than this is seen as an event after `from`.
     if (await sessions.hasNewer(exchange)) {
@@ -43,13 +45,13 @@ export function createGenerator({
       breakOff,
     );
     try {
-      const { text } = await models.complete(await requestOf(session, exchange), {
+      const { text: content, stopReason } = await models.complete(await requestOf(session, exchange), {
         signal: AbortSignal.any([cancelled, ending, superseded.signal, broken.signal]),
         onText: writer.add,
       });
       await writer.flush();
       broken.signal.throwIfAborted();
-      return text;
+      return { content, ...(stopReason !== 'end_turn' && { stop_reason: stopReason }) };
     } catch (error) {
       if (superseded.signal.aborted) {
         return undefined;

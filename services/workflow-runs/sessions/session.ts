@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelName } from '../models/model';
+import { stopReason } from '../models/request';
 
 /** Longest message of a user, in characters. */
 const longestContent = 100_000;
@@ -36,10 +37,17 @@ export type Session = z.infer<typeof session>;
 
 export const listedSession = session.extend({ last_message_preview: z.string() }).meta({ id: 'ListedSession' });
 
+/** Why an answer ended before its model was done; absent otherwise. */
+const cutReason = stopReason.exclude(['end_turn']);
+export type CutReason = z.infer<typeof cutReason>;
+
 const turn = z.object({
   kind: z.enum(['user', 'assistant']),
   content: z.string(),
   created_at: z.iso.datetime(),
+  stop_reason: cutReason
+    .optional()
+    .meta({ description: 'Why the answer ended early: max_tokens at its limit of tokens' }),
 });
 export type SessionTurn = z.infer<typeof turn>;
 
@@ -82,7 +90,7 @@ export interface Exchange {
   created_at: string;
   /** `superseded`: another message came before the answer was there. */
   state: 'generating' | 'answered' | 'superseded' | 'failed';
-  answer?: { content: string; created_at: string };
+  answer?: { content: string; created_at: string; stop_reason?: CutReason };
 }
 
 export const presentSession = ({ _id, title, model, created_at, updated_at }: SessionRecord): Session => ({

@@ -10,6 +10,8 @@ export type ReplyPart =
   | { thinking: string; signature?: string }
   | { tool: string; id: string; input: unknown }
   | { error: { type: string; message: string } }
+  /** The last part: the answer is cut at its limit of tokens. */
+  | { cutAtLimit: true }
   /** The connection ends. */
   | typeof cut;
 
@@ -59,6 +61,10 @@ function openAi(): Protocol {
       }
       if ('thinking' in part) {
         return [chunk({ reasoning_content: part.thinking })];
+      }
+      if ('cutAtLimit' in part) {
+        finish = 'length';
+        return [];
       }
       finish = 'tool_calls';
       const call = { index: 0, id: part.id, type: 'function' };
@@ -123,6 +129,10 @@ function anthropic(): Protocol {
           { type: 'thinking_delta', thinking: part.thinking },
           { type: 'signature_delta', signature: part.signature ?? 'signed' },
         );
+      }
+      if ('cutAtLimit' in part) {
+        stop = 'max_tokens';
+        return [];
       }
       stop = 'tool_use';
       return block(

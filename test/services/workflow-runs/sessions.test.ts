@@ -49,6 +49,15 @@ const hasBegun = async (id: string): Promise<StreamEvent[]> =>
   readEvents(await watch(id), ({ event }) => event === 'content_delta');
 
 describe('a model session', () => {
+  it('names the limit of tokens that cut an answer', async () => {
+    under.provider.answers(() => ['Once upon', { cutAtLimit: true }]);
+    const id = await create();
+    const events = await readEvents(await watch(id), isDone(1));
+    const cutTurn = { kind: 'assistant', content: 'Once upon', stop_reason: 'max_tokens' };
+    expect(events.at(-2)).toMatchObject({ event: 'assistant_turn', data: cutTurn });
+    expect((await call('GET', `/sessions/${id}`)).body.turns.at(-1)).toMatchObject(cutTurn);
+  });
+
   it('begins with a message and answers it', async () => {
     const { status, body } = await call('POST', '/sessions', { content: 'Hi', model: 'quick', system: 'Be brief.' });
     expect(status).toBe(201);

@@ -60,6 +60,8 @@ export interface PromptAnswer {
   usage: Usage;
   /** How often it was asked again. */
   retries: number;
+  /** Why it ended before the model was done: at its limit of tokens, and the like. */
+  stopReason?: string;
 }
 
 /** Runs whose stages ask models. */
@@ -170,8 +172,14 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
           { kind: 'user' as const, content: prompt },
           { kind: 'assistant' as const, content: answer.text },
         ]);
-        const { text, usage } = answer;
-        return { text: text.slice(0, keptCharacters), model: answer.model, usage, retries: attempt - 1 };
+        const { text, usage, stopReason } = answer;
+        return {
+          text: text.slice(0, keptCharacters),
+          model: answer.model,
+          usage,
+          retries: attempt - 1,
+          ...(stopReason !== 'end_turn' && { stopReason }),
+        };
       } catch (error) {
         Context.current().cancellationSignal.throwIfAborted();
         if (!(error instanceof ModelError)) {

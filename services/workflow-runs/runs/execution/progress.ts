@@ -225,7 +225,9 @@ export class RunProgress {
     }
     const facts = { stage_id: stage.id, node_id, duration_ms: durationMs };
     if (status === 'completed') {
-      this.record({ StageCompleted: { ...facts, ...(stage.notes && { notes: stage.notes }) } }, stage.id);
+      const { notes, stop_reason } = stage;
+      const reported = { ...(notes && { notes }), ...(stop_reason && { stop_reason }) };
+      this.record({ StageCompleted: { ...facts, ...reported } }, stage.id);
     } else if (status === 'failed') {
       this.record({ StageFailed: { ...facts, error: stage.failure_reason ?? 'It failed.' } }, stage.id);
     } else {

@@ -101,8 +101,12 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
     },
   );
   progress.setValues({ [`${node.id}_output`]: answer.text, last_output: answer.text });
-  const { model, usage, retries } = answer;
-  return { outcome: { outcome: 'success' }, reported: { model, usage, retries, notes: answer.text.slice(0, 200) } };
+  const { model, usage, retries, stopReason } = answer;
+  const cut = stopReason !== undefined && { stop_reason: stopReason };
+  return {
+    outcome: { outcome: 'success' },
+    reported: { model, usage, retries, notes: answer.text.slice(0, 200), ...cut },
+  };
 }
 
 async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {

@@ -25,3 +25,12 @@ describe('the event stream of a run', () => {
     await runs.untilStatus(id, 'completed');
   });
 });
+
+test('a stage whose answer is cut at its limit of tokens names that', async () => {
+  models.provider.answers(() => ['Once upon', { cutAtLimit: true }]);
+  const id = await runs.start('digraph { start -> write -> exit; write [prompt="Hi", max_tokens=2] }');
+  await runs.untilStatus(id, 'completed');
+  const [, write] = await runs.stages(id);
+  expect(write).toMatchObject({ id: 'write', status: 'completed', stop_reason: 'max_tokens', notes: 'Once upon' });
+  expect((await runs.stages(id)).filter((stage) => 'stop_reason' in stage)).toHaveLength(1);
+});

@@ -1,8 +1,8 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { eventsOf, readEvents } from './events';
-import { key, startWithModels, type WithModels } from './models-under-test';
-import { aGate, cut } from './provider';
-import { startServiceUnderTest } from './service-under-test';
+import { eventually } from '../../../../platform/testing/eventually';
+import { eventsOf, readEvents } from '../events';
+import { key, startWithModels, type WithModels } from '../models-under-test';
+import { aGate, cut } from '../provider';
+import { startServiceUnderTest } from '../service-under-test';
 
 let under: WithModels;
 beforeAll(async () => {
@@ -104,33 +104,10 @@ describe('as one JSON document', () => {
   });
 });
 
-describe('with a schema', () => {
-  const schema = {
-    type: 'object',
-    properties: { ok: { type: 'boolean' } },
-    required: ['ok'],
-    additionalProperties: false,
-  };
-
-  it('answers with JSON, also when a stream is asked for', async () => {
-    under.provider.answers(() => ['{"ok":', 'true}']);
-    const { status, headers, body } = await under.service.call('POST', '/completions', {
-      messages: [user('?')],
-      schema,
-    });
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toMatch(/^application\/json/);
-    expect(body).toMatchObject({ output: { ok: true }, message: { content: [text('{"ok":true}')] } });
-    expect(under.provider.last().body.response_format).toMatchObject({ type: 'json_schema', json_schema: { schema } });
-  });
-
-  it('is a 502 when the model answers in another shape', async () => {
-    under.provider.answers(() => ['certainly!']);
-    expect(await ask({ messages: [user('?')], schema })).toMatchObject({
-      status: 502,
-      body: { errors: [{ status: '502', detail: 'LLM error: the model did not respond with JSON.' }] },
-    });
-  });
+it('reports that an answer is cut at its limit of tokens', async () => {
+  under.provider.answers(() => ['Once upon', { cutAtLimit: true }]);
+  expect((await ask({ messages: [user('Tell')] })).body.stop_reason).toBe('max_tokens');
+  expect((await ask({ messages: [user('Tell')], model: 'org/claude' })).body.stop_reason).toBe('max_tokens');
 });
 
 describe('as a stream', () => {
