@@ -3,7 +3,7 @@ import { openGovernanceStores } from './governance/open';
 import { openIntegrationStores } from './integrations/open';
 import { openKnowledgeStores } from './knowledge/open';
 import type { Database } from './port/collection';
-import { openRunStores } from './runs/open';
+import { openRunStores, type SharedRunStores } from './runs/open';
 import { openSettingsStores, type SettingsStoresEnvironment } from './settings/open';
 import { openSystemStores } from './system/open';
 import { openTaskStores } from './tasks/open';
@@ -13,14 +13,25 @@ export interface StoresEnvironment extends SettingsStoresEnvironment {
   BOARD_ARTIFACT_RETENTION_MS: number;
 }
 
-/** Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it. */
-export async function openStores(database: Database, env: StoresEnvironment) {
+/** What all workspaces have in common; every other store is one workspace's own. */
+export type SharedStores = SharedRunStores;
+
+/**
+ * Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it.
+ *
+ * @param shared of `local`, for the stores of another workspace
+ */
+export async function openStores(database: Database, env: StoresEnvironment, shared?: SharedStores) {
   const system = await openSystemStores(database);
   return {
     ...system,
     ...(await openSettingsStores(database, env)),
     ...(await openTaskStores(database)),
-    ...(await openRunStores(database, { ...system, outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS })),
+    ...(await openRunStores(database, {
+      ...system,
+      outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS,
+      shared,
+    })),
     ...(await openChatStores(database)),
     ...(await openGovernanceStores(database, system)),
     ...(await openKnowledgeStores(database)),

@@ -15,6 +15,10 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
+/** Where the files of a workspace are: those of `local` in the data directory itself. */
+export const workspaceDirectory = (dataDir: string, workspaceId: string): string =>
+  workspaceId === 'local' ? dataDir : join(dataDir, 'workspaces', workspaceId);
+
 /** The mode bits of users other than the owner. */
 const others = 0o077;
 /** The same, but for passing through, which the group of agents may that run as another user. */

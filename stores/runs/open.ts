@@ -17,7 +17,7 @@ import { createRunCommandStore } from './command-store';
 import { createConversationStore } from './conversation-store';
 import { createRunEventStore } from './event-store';
 import { createHostManifestStore } from './hosts/host-manifest-store';
-import { createHostStore } from './hosts/host-store';
+import { createHostStore, type HostStore } from './hosts/host-store';
 import { createLaunchStore } from './launch/launch-store';
 import { createScheduledLaunchStore, createScheduledOutcomeStore } from './launch/scheduled-launch-store';
 import { createOutputArtifactStore } from './output-store';
@@ -30,6 +30,11 @@ import { createRewindStore } from './workspaces/rewind-store';
 import { createTrustStore } from './workspaces/trust-store';
 import { createWorktreeStore } from './workspaces/worktree-store';
 
+/** What all workspaces have in common: the machines that execute runs. */
+export interface SharedRunStores {
+  hosts: HostStore;
+}
+
 export interface RunStoresOptions {
   /** Where new events of runs are announced. */
   feed: FeedStore;
@@ -37,10 +42,15 @@ export interface RunStoresOptions {
   telemetry: TelemetryStore;
   /** How long output is retained, in milliseconds. */
   outputRetentionMs: number;
+  /** Of the workspace `local`; these are opened when absent. */
+  shared?: SharedRunStores | undefined;
 }
 
 /** Opens the stores of runs: who may run, what runs and what came of it. */
-export async function openRunStores(database: Database, { feed, telemetry, outputRetentionMs }: RunStoresOptions) {
+export async function openRunStores(
+  database: Database,
+  { feed, telemetry, outputRetentionMs, shared }: RunStoresOptions,
+) {
   const admission = await openTogether({
     activeRuns: createActiveRunStore(database),
     admissionRequests: createAdmissionRequestStore(database),
@@ -69,7 +79,7 @@ export async function openRunStores(database: Database, { feed, telemetry, outpu
     checkpoints: createCheckpointStore(database),
     conflictResolutions: createConflictResolutionStore(database),
     hostManifests: createHostManifestStore(database),
-    hosts: createHostStore(database),
+    hosts: shared ? Promise.resolve(shared.hosts) : createHostStore(database),
     rewinds: createRewindStore(database),
     trust: createTrustStore(database),
     worktrees: createWorktreeStore(database),

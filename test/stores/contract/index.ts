@@ -14,6 +14,7 @@ import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
 import { updatesContract } from './updates';
+import { workspacesContract } from './workspaces';
 
 /** What every adapter of the store port does. */
 export function storeContract(harness: StoreHarness): void {
@@ -32,4 +33,5 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
+  workspacesContract(harness);
 }
