@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Cursor } from '../../contracts/cursor';
 import { validationError } from '../errors/app-error';
 import { Page, PagedBody, type Position } from '../lists/page';
+import { localWorkspaceId } from './auth/auth';
 import type { HttpContext } from './context';
 
 /** Query parameters that select a part of a list, and not the list. */
@@ -11,11 +12,17 @@ type Query = Record<string, unknown>;
 
 const isCursor = (value: unknown): value is Cursor => typeof value === 'object' && value !== null && 'list' in value;
 
-/** Names a list with its filters in a few letters. */
-function listName(operationId: string, params: unknown, query: Query): string {
+/** Names a list of a workspace with its filters in a few letters. */
+function listName({ operationId, params, workspaceId, ...request }: ListRequest): string {
+  const query = queryOf(request);
   const filters = Object.entries(query).filter(([name, value]) => !partParameters.has(name) && value !== undefined);
   filters.sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = JSON.stringify([operationId, params ?? {}, filters]);
+  const text = JSON.stringify([
+    operationId,
+    params ?? {},
+    filters,
+    ...(workspaceId === localWorkspaceId ? [] : [workspaceId]),
+  ]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
@@ -25,9 +32,11 @@ export interface ListRequest {
   params: unknown;
   /** As the contract has parsed it. */
   query: unknown;
+  /** Whose list it is: that of no other workspace continues it. */
+  workspaceId: string;
 }
 
-const queryOf = ({ query }: ListRequest): Query => query as Query;
+const queryOf = ({ query }: Pick<ListRequest, 'query'>): Query => query as Query;
 
 /**
  * Refuses a cursor of another list, or one combined with another parameter of the position.
@@ -41,7 +50,7 @@ export function assertCursor(request: ListRequest): void {
     return;
   }
   const refuse = (message: string) => validationError([{ path: 'cursor', message, code: 'custom' }]);
-  if (cursor.list !== listName(request.operationId, request.params, query)) {
+  if (cursor.list !== listName(request)) {
     throw refuse('is of another list, or of this one with other filters');
   }
   if (Number(offset ?? 0) > 0 || Number(page ?? 0) > 1) {
@@ -60,7 +69,7 @@ export function linkNext(ctx: HttpContext, parameter: string, place: string): vo
 
 /** The cursor with which a list continues after a position, opaque to callers. */
 export function cursorAfter(request: ListRequest, { key, id }: Position): string {
-  const list = listName(request.operationId, request.params, queryOf(request));
+  const list = listName(request);
   const content: Cursor = { v: 1, list, key, id };
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }

@@ -4,6 +4,9 @@ import type { ApiKey, Role } from '../../config/env';
 import { type CredentialVerifier, presentedCredentials } from './credentials';
 import { type Connection, isDirectRequest, isLocalRequest, type OriginRules } from './loopback';
 
+/** The workspace of those who name none: its records have the names that they had before there were others. */
+export const localWorkspaceId = 'local';
+
 /** Who is calling and what they may do (specification 1, Authentication, rule 5). */
 export interface AuthContext {
   role: Role;
@@ -18,6 +21,11 @@ export interface AuthContext {
   authenticatedAt?: string;
   /** What a paired device declared to be: `desktop-local`, `cli`, `mobile` and the like. */
   clientMode?: string;
+  /**
+   * Whether it administers the installation, by a key of the environment or as this machine's own user, and so may act in every
+   * workspace. An administrator of a workspace has no power over another one.
+   */
+  administersInstallation?: true;
   tokenName: string;
   permissions: readonly string[];
   /** Of a session: its record. */
@@ -74,12 +82,13 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
   ): AuthContext => ({
     role,
     userId: 'local-user',
-    workspaceId: 'local',
+    workspaceId: localWorkspaceId,
     actorType,
     authMethod,
     tokenName: name,
     permissions: settings.rolePermissions[role],
     actor: `${actorType}:${name}`,
+    ...(role === 'admin' && { administersInstallation: true as const }),
   });
 
   const admin: ApiKey[] = settings.adminKey ? [{ name: 'admin', key: settings.adminKey, role: 'admin' }] : [];

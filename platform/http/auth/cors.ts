@@ -26,7 +26,7 @@ const readableHeaders = [
   'X-Resource-Revision',
 ].join(', ');
 const sendableHeaders =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Board-Workspace, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
 const rejected = () =>
   new AppError('CORS_REJECTED', { status: 403, message: 'Pages of this origin are not allowed to call the service.' });

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { AppError } from '../../errors/app-error';
 import type { Page, PagedBody } from '../../lists/page';
 import { currentOperation } from '../../operations/operation';
-import type { AuthContext, Authenticate } from '../auth/auth';
+import { type AuthContext, type Authenticate, localWorkspaceId } from '../auth/auth';
 import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
 import { authorize } from '../auth/authorize';
 import { presentsKey } from '../auth/credentials';
@@ -17,17 +17,18 @@ import {
   answerOnce,
   answerPlainly,
   idempotencyKeyOf,
-  type IdempotencyKeys,
   replayedHeader,
   sendStored,
   StoredResponse,
   warningsHeader,
 } from '../limits/idempotency';
+import { nameWorkspaceInTag, readOwnTags } from '../limits/workspace-tags';
 import { assertCursor, type ListRequest, toListResponse } from '../list-response';
 import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
 import { announceDeprecation, type Deprecation } from './deprecation';
 import { bySpecificity } from './specificity';
 import { emptyQuery, parseOrRefuse } from './validation';
+import type { ServedOperation, WorkspaceDependencies, Workspaces } from './workspaces';
 
 /**
  * What one route takes and gives: the source of its validation, its types and its page in the OpenAPI document.
@@ -117,7 +118,7 @@ export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   ctx: HttpContext,
 ) => Promise<z.output<R> | PagedResponse<z.output<R>> | RawJson | BytesResponse | undefined>;
 
-export interface RouteDependencies {
+export interface RouteDependencies extends WorkspaceDependencies {
   authenticate: Authenticate;
   authFailures: AuthFailures;
   /** Identifies the agent that presents the handle of its attempt; without it, handles are not accepted. */
@@ -129,14 +130,10 @@ export interface RouteDependencies {
   uploads?: UploadFolder;
   /** Whether responses are checked against `response`: for development and tests. */
   checkResponses: boolean;
-  /** Whether a feature setting that turns routes off lets them be; all are on when absent. */
-  isTurnedOn?: (setting: string) => Promise<boolean>;
+  /** Where there are workspaces with records of their own; all callers are served alike when absent. */
+  workspaces?: Workspaces;
   /** Sets headers that follow from a response, where a service pages its lists in another way than by cursors. */
   setHeaders?: (ctx: HttpContext, request: ListRequest, result: unknown) => void;
-  /** Writes an entry of the audit log; one that a repetition finds there is not written again. */
-  audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
-  /** Where `Idempotency-Key` is honoured; without it the header is refused. */
-  idempotencyKeys?: IdempotencyKeys | undefined;
   /** Rejects when nothing can be written now, before anything of a change is. */
   assertWritable?: () => Promise<void>;
 }
@@ -153,11 +150,14 @@ export interface Routes {
     handler: RouteHandler<P, Q, B, R>,
   ): void;
   readonly contracts: readonly RouteContract[];
+  /** The entry of an operation. */
+  find(operationId: string): RouteEntry | undefined;
   /** Registers every route, the more specific paths first. */
   install(router: Router<RequestState>, deps: RouteDependencies): void;
 }
 
-interface Entry {
+/** An operation, and what serves it. */
+export interface RouteEntry {
   contract: RouteContract;
   handle: (input: RouteInput<unknown, unknown, unknown>, ctx: HttpContext) => Promise<unknown>;
 }
@@ -171,25 +171,26 @@ export const idempotencyOf = ({ idempotency, method }: RouteContract): 'key' | '
   idempotency ?? (method === 'post' ? 'key' : 'none');
 
 export function createRoutes(): Routes {
-  const entries: Entry[] = [];
+  const entries = new Map<string, RouteEntry>();
+  const byPath = new Map<string, string>();
   return {
     add(contract, handler) {
-      const taken = entries.find(
-        ({ contract: other }) =>
-          other.operationId === contract.operationId ||
-          (other.method === contract.method && fullPath(other) === fullPath(contract)),
-      );
-      if (taken) {
-        throw new Error(`${contract.operationId} is declared twice, or has the path of ${taken.contract.operationId}.`);
+      const { operationId, method } = contract;
+      const path = `${method} ${fullPath(contract)}`;
+      const taken = entries.has(operationId) ? operationId : byPath.get(path);
+      if (taken !== undefined) {
+        throw new Error(`${operationId} is declared twice, or has the path of ${taken}.`);
       }
+      byPath.set(path, operationId);
       // The input is parsed with this contract's schemas, so the handler's types hold; a list of routes loses them.
-      entries.push({ contract, handle: handler as Entry['handle'] });
+      entries.set(operationId, { contract, handle: handler as RouteEntry['handle'] });
     },
     get contracts() {
-      return entries.map(({ contract }) => contract);
+      return [...entries.values()].map(({ contract }) => contract);
     },
+    find: (operationId) => entries.get(operationId),
     install(router, deps) {
-      const sorted = [...entries].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
+      const sorted = [...entries.values()].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
       for (const entry of sorted) {
         router[entry.contract.method](fullPath(entry.contract), async (ctx) => {
           try {
@@ -208,7 +209,7 @@ export function createRoutes(): Routes {
 const anonymous: AuthContext = {
   role: 'read-only',
   userId: 'anonymous',
-  workspaceId: 'local',
+  workspaceId: localWorkspaceId,
   actorType: 'user',
   authMethod: 'none',
   tokenName: 'anonymous',
@@ -216,7 +217,15 @@ const anonymous: AuthContext = {
   actor: 'user:anonymous',
 };
 
-async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+async function answer(entry: RouteEntry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+  const auth = await admit(entry.contract, ctx, deps);
+  const elsewhere =
+    entry.contract.permission === 'public' ? undefined : deps.workspaces?.serve(auth, entry.contract.operationId);
+  return perform(elsewhere ? await elsewhere : entry, auth, { ctx, deps });
+}
+
+/** Who calls, in which workspace. @throws AppError for a caller who may not do this */
+async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDependencies): Promise<AuthContext> {
   const { caller, presented } = await callerOf(contract, ctx, deps);
   if (!caller) {
     // A wrong key is one on a public route too, which would reveal whether a guess was right.
@@ -224,23 +233,36 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
       recordHttpFailure(deps.authFailures, ctx, presented);
     }
   }
-  const auth =
-    contract.permission === 'public'
-      ? (caller ?? anonymous)
-      : authorize(caller, contract.permission, { method: ctx.method, credential: contract.credential });
-  await assertTurnedOn(contract, deps);
+  if (contract.permission === 'public') {
+    return caller ?? anonymous;
+  }
+  const auth = authorize(caller, contract.permission, { method: ctx.method, credential: contract.credential });
+  return deps.workspaces ? deps.workspaces.enter(auth, ctx.req.headers) : auth;
+}
+
+/** Serves a request of a caller who may send it, on the records of its workspace. */
+async function perform(
+  { contract, handle, ...served }: RouteEntry | ServedOperation,
+  auth: AuthContext,
+  { ctx, deps }: { ctx: HttpContext; deps: RouteDependencies },
+): Promise<void> {
+  const { audit, isTurnedOn, idempotencyKeys }: WorkspaceDependencies = 'audit' in served ? served : deps;
+  await assertTurnedOn(contract, isTurnedOn);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
-  const list = { operationId: contract.operationId, params, query };
+  const { workspaceId } = auth;
+  const list = { operationId: contract.operationId, params, query, workspaceId };
   assertCursor(list);
+  readOwnTags(ctx, workspaceId);
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
   const answerTo = async (sent?: unknown): Promise<unknown> => {
     const body = contract.body && parseOrRefuse(contract.body, sent);
     ctx.status = contract.status ?? 200;
     const rawBody = () => readRawBody(ctx);
     const input = { params, query, body, auth, requestId: ctx.state.requestId, header, rawBody };
-    const perform = async (): Promise<unknown> => {
+    const once = async (): Promise<unknown> => {
       const result = toListResponse(ctx, list, await handle(input, ctx));
+      nameWorkspaceInTag(ctx, workspaceId);
       deps.setHeaders?.(ctx, list, result);
       const warnings = currentOperation()?.warnings;
       if (warnings && warnings.size > 0) {
@@ -251,23 +273,23 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
       }
       const done = contract.audit?.(input, result);
       if (done) {
-        await deps.audit({ ...done, actor: auth.actor });
+        await audit({ ...done, actor: auth.actor });
       }
       return result;
     };
     if (isReadMethod(ctx.method)) {
-      return perform();
+      return once();
     }
     const key = idempotencyOf(contract) === 'key' ? idempotencyKeyOf(header) : undefined;
-    if (key === undefined || !deps.idempotencyKeys) {
+    if (key === undefined || !idempotencyKeys) {
       return answerPlainly(ctx, async () => {
         await deps.assertWritable?.();
-        return perform();
+        return once();
       });
     }
     const { operationId } = contract;
     const checked = async (): Promise<unknown> => {
-      const result = await perform();
+      const result = await once();
       if (deps.checkResponses && !(result instanceof RawJson)) {
         assertResponse(contract, result);
       }
@@ -275,7 +297,7 @@ async function answer({ contract, handle }: Entry, ctx: HttpContext, deps: Route
     };
     return answerOnce(
       ctx,
-      { keys: deps.idempotencyKeys, key, actor: auth.actor, operationId, params, query, body },
+      { keys: idempotencyKeys, key, actor: auth.actor, operationId, params, query, body },
       checked,
     );
   };
@@ -320,7 +342,10 @@ const isReplayed = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'replayed' in result && result.replayed === true;
 
 /** @throws AppError 403 when the route is turned off by a setting */
-async function assertTurnedOn({ setting }: RouteContract, { isTurnedOn }: RouteDependencies): Promise<void> {
+async function assertTurnedOn(
+  { setting }: RouteContract,
+  isTurnedOn: WorkspaceDependencies['isTurnedOn'],
+): Promise<void> {
   if (setting === undefined || !isTurnedOn || (await isTurnedOn(setting))) {
     return;
   }
