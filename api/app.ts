@@ -1,6 +1,5 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import type { SwitchableFeature } from '../contracts/settings/settings';
 import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
@@ -13,11 +12,14 @@ import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
 import { createRoutes, type Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
-import { type ServedArea, servedAreas } from './areas';
+import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
+import { areasWithoutWorkflows, type ServedArea, servedAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import type { ApiContext, WorkflowContext } from './context';
 import { createNextCalls } from './next-call';
+import { openWorkspaceContext } from './open-context';
 import { translateStoreError } from './store-errors';
+import { createWorkspaces, dependenciesOf, type OpenWorkspaces } from './workspaces';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */
 export const requestTimes = { usual: 30_000, upload: 120_000 };
@@ -27,33 +29,40 @@ export interface ApiApp {
   routes: Routes;
   router: Router<RequestState>;
   areas: ServedArea[];
+  /** The workspaces besides `local`, which its context is of. */
+  workspaces: OpenWorkspaces;
 }
 
-/**
- * Puts the API together: the order of what every request goes through, and the areas with its routes.
- *
- * @param workflows the same context with what calls workflows; without it the areas that need it are not served
- */
-export function createApp(context: ApiContext, workflows?: WorkflowContext): ApiApp {
+export interface AppOptions {
+  /** The same context with what calls workflows; without it the areas that need it are not served. */
+  workflows?: WorkflowContext | undefined;
+  /** Which workspaces there are besides `local`; none when absent. */
+  registry?: WorkspaceRegistry | undefined;
+}
+
+/** Puts the API together: the order of what every request goes through, and the areas with its routes. */
+export function createApp(context: ApiContext, { workflows, registry = noOtherWorkspaces }: AppOptions = {}): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
   // One form of each path is served: another letter case is another path.
   const router = new Router<RequestState>({ sensitive: true });
-  const routes = createRoutes();
   const areas = servedAreas(context, workflows);
-  for (const { addRoutes } of areas) {
-    addRoutes(routes);
-  }
+  const routes = routesOf(areas);
+  const workspaces = createWorkspaces({
+    local: context,
+    registry,
+    open: (workspaceId, closers) => openWorkspaceContext(context, workspaceId, closers),
+    routesOf: (own) => routesOf(areasWithoutWorkflows(own)),
+  });
   routes.install(router, {
+    ...dependenciesOf(context),
+    workspaces,
     authenticate: context.authenticate,
     authFailures: context.authFailures,
     attemptHandle: context.attemptHandle,
     uploads: context.uploads,
     checkResponses: !production,
-    isTurnedOn: async (setting) => (await context.settings.current())[setting as SwitchableFeature],
-    audit: context.recordAudit,
-    idempotencyKeys: context.idempotencyKeys,
     assertWritable: () => context.database.assertWritable(),
   });
 
@@ -81,5 +90,13 @@ export function createApp(context: ApiContext, workflows?: WorkflowContext): Api
   app.use(requestTimeout(requestTimes, log));
   app.use(router.routes());
   app.use(unmatched());
-  return { app, routes, router, areas };
+  return { app, routes, router, areas, workspaces };
+}
+
+function routesOf(areas: ServedArea[]): Routes {
+  const routes = createRoutes();
+  for (const { addRoutes } of areas) {
+    addRoutes(routes);
+  }
+  return routes;
 }

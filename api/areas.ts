@@ -132,9 +132,9 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: driftRoutes },
   { routes: policyRoutes },
   { routes: scoringRoutes },
-  { routes: toolPolicyRoutes },
+  { routes: toolPolicyRoutes, ofRuns: true },
   { routes: governanceRoutes },
-  { routes: watcherPolicyRoutes },
+  { routes: watcherPolicyRoutes, ofRuns: true },
   { routes: costPredictionRoutes },
   { routes: docFreshnessRoutes },
   { routes: errorRoutes },
@@ -143,10 +143,10 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: reflectionRoutes },
   { routes: sharedResourceRoutes },
   { routes: workspaceCapabilityRoutes },
-  { routes: configRoutes },
+  { routes: configRoutes, ofRuns: true },
   { routes: managedListRoutes },
-  { routes: routingRoutes },
-  { routes: sandboxRoutes },
+  { routes: routingRoutes, ofRuns: true },
+  { routes: sandboxRoutes, ofRuns: true },
   { routes: settingsRoutes },
   { routes: templateRoutes },
   { routes: auditRoutes },
@@ -188,8 +188,15 @@ const withContext = <Context>(areas: readonly Area<Context>[], context: Context)
     start: start && (() => start(context)),
   }));
 
-/** The areas to serve; those that call workflows only where there are any. */
+/** The areas of `local`; those that call workflows only where there are any. */
 export const servedAreas = (context: ApiContext, workflows: WorkflowContext | undefined): ServedArea[] => [
   ...(workflows ? withContext(workflowAreas, workflows) : []),
   ...withContext(storeAreas, workflows ?? context),
 ];
+
+/** Those of a workspace without workflows. */
+export const areasWithoutWorkflows = (context: ApiContext): ServedArea[] =>
+  withContext(
+    storeAreas.filter(({ ofRuns }) => ofRuns !== true),
+    context,
+  );

@@ -13,15 +13,10 @@ import type { WatcherCount } from './system/feed/admission';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
 
-/** What areas receive. Built once per process; each takes the part that it needs. */
-export interface ApiContext extends Stores {
+/** What belongs to the installation, and is the same whichever workspace is served. */
+export interface InstallationContext {
   env: ApiEnvironment;
   log: Log;
-  /** Records who changed what (`activity`) as it changes it. */
-  board: Board;
-  database: Database;
-  /** Writes an action to the audit log, also when its store fails now: then it is written later, and this rejects. */
-  recordAudit: (done: AuditInput) => Promise<void>;
   /** Where files are stored while their request is served. */
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
@@ -39,12 +34,27 @@ export interface ApiContext extends Stores {
   now: () => Date;
 }
 
+/** The records of one workspace. */
+export interface WorkspaceContext extends Stores {
+  workspaceId: string;
+  /** Records who changed what (`activity`) as it changes it. */
+  board: Board;
+  database: Database;
+  /** Writes an action to the audit log, also when its store fails now: then it is written later, and this rejects. */
+  recordAudit: (done: AuditInput) => Promise<void>;
+}
+
+/** What areas receive. Built once for each workspace that a process serves; each takes the part that it needs. */
+export type ApiContext = InstallationContext & WorkspaceContext;
+
 /** What the areas receive that start workflows or call them. */
 export type WorkflowContext = ApiContext & WorkflowClients;
 
 /** One kind of resource: its routes, and the work it does in the background. */
 export interface Area<Context> {
   routes: (routes: Routes, context: Context) => void;
+  /** Whether only runs are configured with it, or ask it: a workspace without any does not have it. */
+  ofRuns?: true;
   /** Starts the work in the background; the closer ends it. */
   start?: (context: Context) => Promise<Closer>;
 }

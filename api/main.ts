@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     const connection = Connection.lazy({ address: temporal.address, interceptors: retryUntilClosed, ...security });
     const settings = { ...env, TEMPORAL_HTTP_ADDRESS: temporal.httpAddress };
     const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
-    api = await startWithSpace(dataDir, () => startApi(settings, log, client), {
+    api = await startWithSpace(dataDir, () => startApi(settings, log, { client }), {
       log,
       signal: starting.signal,
       isFull: isOutOfSpace,

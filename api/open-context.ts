@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { localWorkspace } from '../contracts/common';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { openUploadFolder } from '../platform/http/body/upload-folder';
 import type { Log } from '../platform/log/log';
 import { operationBytes } from '../platform/operations/operation';
 import { createOwedWrites, type OwedWrites } from '../platform/operations/owed-writes';
 import type { Closer } from '../platform/processes/closers';
-import { openDataDirectory } from '../platform/processes/data-directory';
+import { openDataDirectory, workspaceDirectory } from '../platform/processes/data-directory';
 import { createBoard } from '../stores/board-files/board';
 import type { Board } from '../stores/board-files/types';
 import { branchedBoard } from '../stores/board-files/wrappers/branched-board';
@@ -14,13 +15,14 @@ import { createCompletionGate } from '../stores/board-files/wrappers/completion-
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
-import { openStores, type Stores } from '../stores/open-stores';
+import { openStores, type SharedStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import { openDatabase, storeOptions } from '../stores/port/open';
+import { workspaceDatabase } from '../stores/port/workspace-database';
 import { openBoardHome } from '../stores/system/board-home';
 import { authenticatorOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
-import type { ApiContext } from './context';
+import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { auditedAuthFailures } from './system/auth/failures';
 import { WatcherCount } from './system/feed/admission';
@@ -33,40 +35,87 @@ export interface ContextSources {
   client: Client | undefined;
 }
 
-/** Opens the stores and the board; what was opened is left to the closers, also when a later part cannot be. */
+/**
+ * Opens what belongs to the installation, and the stores and the board of the workspace `local`; what was opened is left to the
+ * closers, also when a later part cannot be.
+ */
 export async function openContext({ env, log, client }: ContextSources, closers: Closer[]): Promise<ApiContext> {
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   const database = await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log });
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
-  const files = await createBoard({ dir: join(env.BOARD_DATA_DIR, 'tasks'), log });
+  const local = await openRecords({ env, log, database, workspaceId: localWorkspace }, closers);
+  return {
+    ...local,
+    env,
+    log,
+    uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
+    authenticate: authenticatorOf(env, []),
+    attemptHandle: attemptHandleAuthenticator(local),
+    authFailures: auditedAuthFailures(env, local.audit, log),
+    watchers: new WatcherCount({
+      maxWatchers: env.BOARD_MAX_WATCHERS,
+      maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
+    }),
+    checks: { ...healthChecks(env, database, client), git: gitCheck(local.hosts) },
+    startedAt: new Date(),
+    now: () => new Date(),
+  };
+}
+
+/** The context of another workspace: the installation is the same, and every record is its own. */
+export async function openWorkspaceContext(
+  local: ApiContext,
+  workspaceId: string,
+  closers: Closer[],
+): Promise<ApiContext> {
+  const { env, log, uploads, authenticate, attemptHandle, authFailures, watchers, checks, startedAt, now } = local;
+  const installation: InstallationContext = {
+    env,
+    log,
+    uploads,
+    authenticate,
+    attemptHandle,
+    authFailures,
+    watchers,
+    checks,
+    startedAt,
+    now,
+  };
+  const database = workspaceDatabase(local.database, workspaceId);
+  return { ...installation, ...(await openRecords({ env, log, database, workspaceId, shared: local }, closers)) };
+}
+
+interface RecordSources {
+  env: ApiEnvironment;
+  log: Log;
+  database: Database;
+  workspaceId: string;
+  /** Of `local`, for another workspace. */
+  shared?: SharedStores;
+}
+
+/** Opens the stores and the board of one workspace. */
+async function openRecords(
+  { env, log, database, workspaceId, shared }: RecordSources,
+  closers: Closer[],
+): Promise<WorkspaceContext> {
+  const files = await createBoard({ dir: join(workspaceDirectory(env.BOARD_DATA_DIR, workspaceId), 'tasks'), log });
   closers.push(() => files.close());
   const owed = createOwedWrites(log);
   closers.push(() => owed.close());
-  const stores = await openStores(database, env);
+  const stores = await openStores(database, env, shared);
   return {
     ...stores,
-    env,
-    log,
-    board: governedBoard(files, stores, owed),
+    workspaceId,
     database,
+    board: governedBoard(files, stores, owed),
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
       return owed.write(`audit of ${done.action}`, () => stores.audit.record({ once, ...done }));
     },
-    uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
-    authenticate: authenticatorOf(env, []),
-    attemptHandle: attemptHandleAuthenticator(stores),
-    authFailures: auditedAuthFailures(env, stores.audit, log),
-    watchers: new WatcherCount({
-      maxWatchers: env.BOARD_MAX_WATCHERS,
-      maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
-    }),
-    checks: { ...healthChecks(env, database, client), git: gitCheck(stores.hosts) },
-    startedAt: new Date(),
-    now: () => new Date(),
   };
 }
 

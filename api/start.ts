@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { localWorkspace } from '../contracts/common';
 import type { ApiEnvironment } from '../platform/config/part-settings';
 import { secretValues } from '../platform/config/secret-values';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
@@ -6,6 +7,7 @@ import { listen, type RunningServer } from '../platform/http/server/server';
 import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { closeAll, type Closer } from '../platform/processes/closers';
+import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { createApp, requestTimes } from './app';
 import { originRulesOf } from './authenticator';
 import type { ApiContext } from './context';
@@ -13,6 +15,7 @@ import { openContext } from './open-context';
 import { FeedHub } from './system/feed/hub';
 import { defaultFeedSettings, serveFeed } from './system/feed/routes';
 import { createWorkflowClients } from './workflow-clients';
+import type { OpenWorkspaces } from './workspaces';
 
 export interface RunningApi {
   readonly url: string;
@@ -22,13 +25,23 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** Of the Temporal server; without one there are no runs. */
+  client?: Client | undefined;
+  /** Which workspaces there are besides `local`. */
+  registry?: WorkspaceRegistry | undefined;
+}
+
 /**
  * Starts one replica of the API in this process.
  *
- * @param client of the Temporal server; without one there are no runs
  * @throws ListenError when the port cannot be had; nothing stays open
  */
-export async function startApi(env: ApiEnvironment, log: Log, client?: Client): Promise<RunningApi> {
+export async function startApi(
+  env: ApiEnvironment,
+  log: Log,
+  { client, registry }: StartOptions = {},
+): Promise<RunningApi> {
   const closers: Closer[] = [];
   hideOwnSecrets(secretValues(env));
   try {
@@ -37,7 +50,8 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
     const hub = new FeedHub(context);
     await hub.start();
     closers.push(() => hub.stop());
-    const { app, areas } = createApp(context, workflows);
+    const { app, areas, workspaces } = createApp(context, { workflows, registry });
+    closers.push(() => workspaces.close());
     for (const { start } of areas) {
       if (start) {
         closers.push(await start());
@@ -51,7 +65,7 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
       log,
     });
     closers.push(() => server.close());
-    closers.push(watchable(server, hub, context));
+    closers.push(watchable(server, { hub, workspaces }, context));
     return { url: server.url, port: server.port, context, close: () => closeAll(closers, log) };
   } catch (error) {
     await closeAll(closers, log);
@@ -62,11 +76,14 @@ export async function startApi(env: ApiEnvironment, log: Log, client?: Client): 
 /** Serves the feed on the API's port; the closer ends its connections before the server waits for them. */
 function watchable(
   { server }: RunningServer,
-  hub: FeedHub,
+  { hub, workspaces }: { hub: FeedHub; workspaces: OpenWorkspaces },
   { env, authenticate, authFailures, watchers, log }: ApiContext,
 ): Closer {
   const feed = serveFeed(server, {
-    hub,
+    enter: async (caller, headers) => {
+      const auth = await workspaces.enter(caller, headers);
+      return { auth, hub: auth.workspaceId === localWorkspace ? hub : (await workspaces.of(auth.workspaceId)).hub };
+    },
     authenticate,
     authFailures,
     watchers,

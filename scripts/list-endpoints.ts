@@ -23,7 +23,9 @@ export async function readOpenApi(): Promise<OpenApiDocument> {
   try {
     const settings = { BOARD_PORT: '0', BOARD_AUTH_ENABLED: 'false', NODE_ENV: 'test' };
     const env = readEnvironment({ ...settings, BOARD_DATA_DIR: directory.path });
-    const api = await startApi(env, createLog({ name: 'endpoints', level: 'silent' }), new Client({ connection }));
+    const api = await startApi(env, createLog({ name: 'endpoints', level: 'silent' }), {
+      client: new Client({ connection }),
+    });
     try {
       return (await (await fetch(`${api.url}/api/openapi.json`)).json()) as OpenApiDocument;
     } finally {

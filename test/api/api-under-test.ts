@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { type RunningApi, startApi } from '../../api/start';
+import { type RunningApi, startApi, type StartOptions } from '../../api/start';
 import { createBoardClient, unwrap } from '../../client';
 import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
@@ -45,20 +45,27 @@ const parse = (text: string): unknown => {
 };
 
 /** A whole API on a free port, with real stores and board files in a directory of its own; without what needs Temporal. */
-export const startTestApi = (settings: Record<string, string> = {}): Promise<ApiUnderTest> => start(settings);
+export const startTestApi = (
+  settings: Record<string, string> = {},
+  options: Pick<StartOptions, 'registry'> = {},
+): Promise<ApiUnderTest> => start(settings, options);
 
 /**
  * The same with the routes that need Temporal.
  *
- * @param client of a Temporal server; without one there is none, and the routes are there for their contracts and for what
- *   they do in the stores
+ * @param options a `client` of a Temporal server; without one there is none, and the routes are there for their contracts and
+ *   for what they do in the stores
  */
-export async function startWholeTestApi(settings: Record<string, string> = {}, client?: Client): Promise<ApiUnderTest> {
+export async function startWholeTestApi(
+  settings: Record<string, string> = {},
+  options: Client | StartOptions = {},
+): Promise<ApiUnderTest> {
+  const { client, ...others } = options instanceof Client ? { client: options } : options;
   if (client) {
-    return start(settings, client);
+    return start(settings, { client, ...others });
   }
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
-  const api = await start(settings, new Client({ connection }));
+  const api = await start(settings, { client: new Client({ connection }), ...others });
   return {
     ...api,
     async close() {
@@ -68,7 +75,7 @@ export async function startWholeTestApi(settings: Record<string, string> = {}, c
   };
 }
 
-async function start(settings: Record<string, string>, client?: Client): Promise<ApiUnderTest> {
+async function start(settings: Record<string, string>, options: StartOptions): Promise<ApiUnderTest> {
   const directory = await makeTempDir('api');
   const env = readEnvironment({
     BOARD_PORT: '0',
@@ -85,7 +92,7 @@ async function start(settings: Record<string, string>, client?: Client): Promise
     ...settings,
   });
   const log = createLog({ name: 'test-api', level: 'silent' });
-  const api = await startApi(env, log, client).catch(async (error: unknown) => {
+  const api = await startApi(env, log, options).catch(async (error: unknown) => {
     await directory.remove();
     throw error;
   });

@@ -10,7 +10,7 @@ const besideGroups: Record<string, string[]> = {
   stores: ['blobs', 'board-files', 'mongo', 'port', 'rules', 'sqlite', 'watch'],
   'docs/use': ['services'],
   // Rules that every operation of the API obeys.
-  'test/api': ['http', 'idempotency', 'lists', 'permissions'],
+  'test/api': ['http', 'idempotency', 'lists', 'permissions', 'workspaces'],
 };
 
 describe('the root of the repository', () => {

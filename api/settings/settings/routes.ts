@@ -1,4 +1,6 @@
+import { localWorkspace } from '../../../contracts/common';
 import { type Features, features, type FeaturesPatch, featuresPatch } from '../../../contracts/settings/settings';
+import { conflict } from '../../../platform/errors/app-error';
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { FeatureSettings } from '../../../stores/settings/settings-store';
@@ -15,7 +17,10 @@ function answer(ctx: HttpContext, settings: FeatureSettings): Features {
 }
 
 /** Settings that take effect while everything runs. */
-export function settingsRoutes(routes: Routes, { settings }: Pick<ApiContext, 'settings'>): void {
+export function settingsRoutes(
+  routes: Routes,
+  { settings, workspaceId }: Pick<ApiContext, 'settings' | 'workspaceId'>,
+): void {
   routes.add(
     {
       method: 'get',
@@ -44,8 +49,26 @@ export function settingsRoutes(routes: Routes, { settings }: Pick<ApiContext, 's
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };
+      assertHasEffect(patch, workspaceId);
       const expected = await statedRevision({ ...setting, current: () => settings.read() }, { header, bodyRevision });
       return answer(ctx, await settings.patch(patch, expected));
     },
+  );
+}
+
+/** What only runs, or the schedules of the service, depend on. */
+const ofWorkflows = ['agents', 'watcher', 'admission', 'retention'] as const satisfies (keyof Features)[];
+
+/** @throws AppError 409 for settings that nothing in this workspace depends on */
+function assertHasEffect(patch: FeaturesPatch, workspaceId: string): void {
+  const without = ofWorkflows.filter((name) => patch[name] !== undefined);
+  const trust = patch.enforcement?.workspaceTrust === undefined ? [] : ['enforcement.workspaceTrust'];
+  if (workspaceId === localWorkspace || [...without, ...trust].length === 0) {
+    return;
+  }
+  throw conflict(
+    `The workspace ${workspaceId} has no runs or other workflows, which these settings are for.`,
+    { workspaceId, settings: [...without, ...trust] },
+    'WORKSPACE_WITHOUT_WORKFLOWS',
   );
 }

@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { AppError } from '../../../platform/errors/app-error';
 import type { AuthContext, Authenticate } from '../../../platform/http/auth/auth';
 import type { AuthFailures } from '../../../platform/http/auth/auth-failures';
 import { presentsKey } from '../../../platform/http/auth/credentials';
@@ -30,8 +31,15 @@ const messageWindowMs = 10_000;
 /** How long a connection that is refused may take to close, in milliseconds. */
 const refusedCloseMs = 1_000;
 
-export interface FeedServerDependencies {
+/** A caller in the workspace that its request names, and the hub of that workspace. */
+export interface Watching {
+  auth: AuthContext;
   hub: FeedHub;
+}
+
+export interface FeedServerDependencies {
+  /** @throws AppError for a workspace that the caller may not watch */
+  enter: (caller: AuthContext, headers: IncomingHttpHeaders) => Promise<Watching>;
   authenticate: Authenticate;
   authFailures: AuthFailures;
   /** Counts the watchers of this replica. */
@@ -53,7 +61,7 @@ const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, strin
 
 /** Serves `/ws` on an HTTP server. */
 export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {
-  const { hub, authenticate, authFailures, watchers, settings, log } = deps;
+  const { enter, authenticate, authFailures, watchers, settings, log } = deps;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   sockets.on('wsClientError', (error, socket) =>
     refuse(socket, {
@@ -67,6 +75,10 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     // Nothing else listens to a socket between its upgrade and the end of the handshake, or of a refusal.
     socket.on('error', (err) => log.debug({ err }, 'upgrade failed'));
     handleUpgrade(request, socket, head).catch((err: unknown) => {
+      if (err instanceof AppError) {
+        refuse(socket, err);
+        return;
+      }
       log.error({ err }, 'upgrade failed');
       refuse(socket, failed);
     });
@@ -101,13 +113,14 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
         return;
       }
     }
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, auth, settings.addressOf(request)));
+    const watching = auth && (await enter(auth, request.headers));
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, watching, settings.addressOf(request)));
   }
 
-  function admit(socket: WebSocket, auth: AuthContext | undefined, address: string | undefined): void {
+  function admit(socket: WebSocket, watching: Watching | undefined, address: string | undefined): void {
     socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
     // A page sees close codes, and nothing of a refused handshake.
-    if (!auth) {
+    if (!watching) {
       return closeRefused(socket, closeCodes.notAuthenticated, 'a valid api_key is required');
     }
     const leave = watchers.admit(address);
@@ -115,6 +128,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       return closeRefused(socket, closeCodes.tryAgainLater, leave);
     }
     socket.on('close', leave);
+    const { auth, hub } = watching;
     const watcher = new FeedWatcher(socket, auth);
     const stopPinging = keepAlive(socket, watcher, settings);
     let messages = 0;

@@ -30,7 +30,7 @@ const write = { method: 'post' as const, tag, setting, permission: 'telemetry:wr
 /** What runs and tasks report about themselves (specification 1, Telemetry and health). */
 export function telemetryRoutes(
   routes: Routes,
-  { telemetry, settings }: Pick<ApiContext, 'telemetry' | 'settings'>,
+  { telemetry, settings, workspaceId }: Pick<ApiContext, 'telemetry' | 'settings' | 'workspaceId'>,
 ): void {
   routes.add(
     {
@@ -135,7 +135,7 @@ export function telemetryRoutes(
       }
       // Rows have no field for the cursor: it is in the headers.
       if (events.next) {
-        setNextHeaders(ctx, cursorAfter({ operationId: exportOperation, params, query }, events.next));
+        setNextHeaders(ctx, cursorAfter({ operationId: exportOperation, workspaceId, params, query }, events.next));
       }
       return csvOf(events.items);
     },

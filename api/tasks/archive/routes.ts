@@ -30,8 +30,9 @@ const idParams = z.strictObject({ taskId });
 const changes = { tag, method: 'post' as const, permission: 'task:write', errors: [409] };
 
 /** Tasks that are over: put away, listed, brought back (specification 1, "States and transitions"). */
-export function archiveRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>): void {
+export function archiveRoutes(routes: Routes, { board, workspaceId }: Pick<ApiContext, 'board' | 'workspaceId'>): void {
   const listing = createListing(board, {
+    workspaceId,
     location: 'archive',
     path: '/api/tasks/archived',
     operationId: 'listArchivedTasks',

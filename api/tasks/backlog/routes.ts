@@ -26,9 +26,14 @@ function assertInBacklog({ id }: Task, location: TaskLocation): void {
 }
 
 /** Tasks that are not begun: separate from the board until they are promoted. */
-export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces'>): void {
-  const { board } = context;
-  const listing = createListing(board, { location: 'backlog', path: '/api/backlog', operationId: 'listBacklog' });
+export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces' | 'workspaceId'>): void {
+  const { board, workspaceId } = context;
+  const listing = createListing(board, {
+    workspaceId,
+    location: 'backlog',
+    path: '/api/backlog',
+    operationId: 'listBacklog',
+  });
   const patchTask = createTaskPatcher(context);
 
   routes.add(

@@ -40,26 +40,27 @@ function serialise(task: Task): Buffer {
 
 /** Where the listed tasks are, and under which path and operation they are listed. */
 export interface ListLocation {
+  workspaceId: string;
   location: TaskLocation;
   path: string;
   operationId: string;
 }
 
-const activeTasks: ListLocation = { location: 'active', path: '/api/tasks', operationId: 'listTasks' };
+const activeTasks: Omit<ListLocation, 'workspaceId'> = { location: 'active', path: '/api/tasks', operationId: 'listTasks' };
 
 /** A query, and how the caller spelt it where that differs. */
 type RequestedQuery = Omit<TaskQuery, 'q'> & { q?: string | undefined; search?: string | undefined };
 
 function render(
   board: Pick<Board, 'list' | 'diagnostics'>,
-  { location, path, operationId }: ListLocation,
+  { workspaceId, location, path, operationId }: ListLocation,
   { query, requested }: { query: TaskQuery; requested: RequestedQuery },
 ): Listing {
   const { tasks, total, next } = board.list(query, location);
   const diagnostics = board.diagnostics();
   // A request with a cursor is on no numbered page.
   const pagination = query.cursor ? undefined : paginationOf(query, total);
-  const nextCursor = next && cursorAfter({ operationId, params: undefined, query: requested }, next);
+  const nextCursor = next && cursorAfter({ operationId, workspaceId, params: undefined, query: requested }, next);
   const { cursor: _cursor, ...filters } = requested;
   const meta = diagnostics.length > 0 ? { taskIdentityDiagnostics: diagnostics } : undefined;
   const rest = JSON.stringify({ pagination, nextCursor, meta }).slice(1);
@@ -80,12 +81,13 @@ function render(
  * Serves lists of tasks from the board's memory. A list that was requested since the board last changed is not even built
  * again, which is what makes polling cheap.
  *
- * @param place the active tasks by default
+ * @param place the active tasks unless another location is named
  */
 export function createListing(
   board: Pick<Board, 'list' | 'diagnostics' | 'version'>,
-  location: ListLocation = activeTasks,
+  place: Pick<ListLocation, 'workspaceId'> & Partial<ListLocation>,
 ): (query: TaskQuery, requested?: RequestedQuery) => Listing {
+  const location: ListLocation = { ...activeTasks, ...place };
   let version = -1;
   let lists: Lru<Listing> = createLru(cachedLists);
   return (query, requested = query) => {

@@ -16,9 +16,9 @@ const tag = 'tasks';
 const idParams = z.strictObject({ taskId });
 
 /** Tasks of the board: list, count, create, read, change, delete. */
-export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces'>): void {
-  const { board } = context;
-  const listing = createListing(board);
+export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | 'traces' | 'workspaceId'>): void {
+  const { board, workspaceId } = context;
+  const listing = createListing(board, { workspaceId });
   const patchTask = createTaskPatcher(context);
 
   routes.add(

@@ -63,7 +63,7 @@ describe('deprecated routes', () => {
   });
 
   it('are served for half a year at least, and have a successor that is served', () => {
-    const { routes } = createApp(board.api.context, board.api.context as WorkflowContext);
+    const { routes } = createApp(board.api.context, { workflows: board.api.context as WorkflowContext });
     const all = routes.contracts;
     const unsound = all.filter(({ method, deprecated }) => {
       if (!deprecated) {

@@ -61,7 +61,7 @@ describe('event feed', () => {
     const failures: AuthFailure[] = [];
     const authFailures = createAuthFailures({ limit: 5, report: (failure) => failures.push(failure) });
     const served = serveFeed(server, {
-      hub,
+      enter: async (auth) => ({ auth, hub }),
       authenticate,
       authFailures,
       watchers: new WatcherCount({ maxWatchers, maxWatchersPerAddress }),

@@ -65,8 +65,8 @@ it.each(['/', '/api', '/api/v1'])('%s names the entry points, without a key', as
 
 describe('when something is wrong', () => {
   /** The same API with other checks, or with routes that fail. */
-  const serve = async (...[context, areas]: Parameters<typeof createApp>) => {
-    const server = await listen(createApp(context, areas).app.callback(), { host: '127.0.0.1', port: 0 });
+  const serve = async (...[context, options]: Parameters<typeof createApp>) => {
+    const server = await listen(createApp(context, options).app.callback(), { host: '127.0.0.1', port: 0 });
     const ask = async (path: string) => {
       const response = await fetch(`${server.url}${path}`);
       return { status: response.status, headers: response.headers, body: await response.json() };

@@ -11,7 +11,7 @@ beforeAll(async () => {
   board = await startTestApi();
   document = (await board.call('GET', '/api/openapi.json', { key: null })).body as OpenApiDocument;
   // Routes are declared without being called: what they would call is not needed.
-  app = createApp(board.api.context, board.api.context as WorkflowContext);
+  app = createApp(board.api.context, { workflows: board.api.context as WorkflowContext });
 });
 afterAll(() => board.close());
 

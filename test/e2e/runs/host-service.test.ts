@@ -16,7 +16,7 @@ describe('host questions', () => {
   beforeAll(async () => {
     stack = await startStack();
     const log = createLog({ name: 'test', level: 'error' });
-    without = await startApi({ ...stack.env, TEMPORAL_HTTP_ADDRESS: undefined }, log, stack.temporal);
+    without = await startApi({ ...stack.env, TEMPORAL_HTTP_ADDRESS: undefined }, log, { client: stack.temporal });
     await stack.call.addRepository('sample', await aRepository(stack.dir));
     await stack.call.configureAgents([scriptAgent('worker-bee')]);
   });

@@ -59,7 +59,7 @@ export async function startStack(
     };
     const env = readEnvironment(given);
     const anotherApi = async () => {
-      const api = await startApi(env, log, temporal);
+      const api = await startApi(env, log, { client: temporal });
       closers.push(() => api.close());
       return api;
     };

@@ -1,0 +1,119 @@
+import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
+import { adminKey, type ApiUnderTest } from '../api-under-test';
+import { creates } from '../idempotency/creates';
+import { connectionTo } from '../permissions/connection';
+import { type Operation, operationsOf, requestOf } from '../permissions/operations';
+import { whatIsStored } from '../permissions/what-is-stored';
+import { alpha, beta, type CallIn, startWorkspaces } from './boards';
+
+/** Whatever is made in alpha has this in its texts, wherever its contract takes any. */
+const mark = 'nce-of-alpha';
+
+let board: ApiUnderTest;
+let callIn: CallIn;
+let document: OpenApiDocument;
+let operations: Operation[];
+let taskId: string;
+/** The ids of what was made in alpha, by the path that made it. */
+const made = new Map<string, string>();
+
+beforeAll(async () => {
+  ({ board, callIn } = await startWorkspaces());
+  document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
+  // Public ones are the installation's and read no record of a workspace; its health is that there is no Temporal here.
+  operations = operationsOf(document).filter(({ permission, tag }) => permission !== undefined && tag !== 'health');
+  taskId = (await callIn(alpha, 'POST', '/api/tasks', { body: { title: `O${mark}` } })).body.id as string;
+  for (const create of Object.values(creates)) {
+    const [path, body] = create({ taskId });
+    const marked = JSON.parse(JSON.stringify(body).replaceAll('nce', mark)) as object;
+    const reply = await callIn(alpha, 'POST', path, { body: marked });
+    const id: unknown = reply.body.id ?? reply.body.messageId ?? reply.body.role ?? reply.body.agentId;
+    if (reply.status < 300 && typeof id === 'string') {
+      made.set(path, id);
+    }
+  }
+});
+afterAll(() => board.close());
+
+/** The ids of alpha's records that the path of an operation names. */
+function idsOfAlpha({ template }: Operation): Record<string, string> {
+  const last = [...made].filter(([path]) => template.replace('{taskId}', taskId).startsWith(`${path}/{`));
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const own = last.map(([path, id]) => {
+    const rest = template.replace('{taskId}', taskId).slice(path.length);
+    return [/\{(\w+)\}/.exec(rest)?.[1] ?? '', id] as const;
+  });
+  return { ...(names.includes('taskId') ? { taskId } : {}), ...Object.fromEntries(own) };
+}
+
+/** The tables and files of a workspace. */
+async function storedIn(workspaceId: string): Promise<Record<string, string>> {
+  const all = Object.entries(await whatIsStored(board.api.context));
+  const isOf = (name: string) => name.startsWith(`${workspaceId}-`) || name.includes(`/${workspaceId}`);
+  const isOther = (name: string) => /(?:^|\/)ws-/.test(name);
+  return Object.fromEntries(all.filter(([name]) => (workspaceId === 'local' ? !isOther(name) : isOf(name))));
+}
+
+const inBeta = () => connectionTo(board.url, { 'X-API-Key': adminKey, 'X-Board-Workspace': beta });
+
+describe('two workspaces', () => {
+  it('have what the test needs: records of many kinds in alpha, which alpha reads', async () => {
+    expect(made.size).toBeGreaterThanOrEqual(25);
+    const read = operations.filter((one) => one.method === 'GET' && Object.keys(idsOfAlpha(one)).length > 0);
+    const found: string[] = [];
+    const connection = connectionTo(board.url, { 'X-API-Key': adminKey, 'X-Board-Workspace': alpha });
+    for (const operation of read) {
+      const { status, body } = await connection.send(requestOf(operation, document, idsOfAlpha(operation)));
+      if (status === 200 && JSON.stringify(body).includes(mark)) {
+        found.push(operation.name);
+      }
+    }
+    connection.close();
+    expect(found.length).toBeGreaterThan(15);
+    expect(Object.keys(await storedIn(alpha)).length).toBeGreaterThan(50);
+  });
+
+  it('share nothing: every operation with the ids of one shows and changes nothing of it to the other', async () => {
+    const before = { alpha: await storedIn(alpha), local: await storedIn('local') };
+    const connection = inBeta();
+    const leaked: string[] = [];
+    const named = new Set<string>();
+    // Lists come first, before the caller has named anything; what deletes comes last.
+    const rank = ({ method, template }: Operation) =>
+      Number(method === 'DELETE') * 2 + Number(method !== 'GET') + Number(template.includes('{'));
+    for (const operation of [...operations].sort((a, b) => rank(a) - rank(b))) {
+      const ids = idsOfAlpha(operation);
+      Object.values(ids).forEach((id) => named.add(id));
+      const { status, body } = await connection.send(requestOf(operation, document, ids));
+      // What the caller has named itself may come back, in the response or in its own audit log.
+      const text = [...named].reduce((rest, id) => rest.replaceAll(id, ''), JSON.stringify(body ?? ''));
+      const shown = [...made.values(), taskId].filter((id) => text.includes(id));
+      const isShown = status < 300 && (text.includes(mark) || shown.length > 0);
+      if (isShown || status >= 500) {
+        leaked.push(`${operation.name}: ${status} ${text.slice(0, 200)}`);
+      }
+    }
+    connection.close();
+    expect(leaked).toEqual([]);
+    expect({ alpha: await storedIn(alpha), local: await storedIn('local') }).toEqual(before);
+  });
+
+  it('answer 404 to the ids of the other wherever their own records are read', async () => {
+    const connection = inBeta();
+    const answered: string[] = [];
+    for (const operation of operations.filter(({ method, template }) => method === 'GET' && template.includes('{'))) {
+      const ids = idsOfAlpha(operation);
+      if (Object.keys(ids).length === 0) {
+        continue;
+      }
+      const { status, body } = await connection.send(requestOf(operation, document, ids));
+      const shown = Object.values(ids).reduce((rest, id) => rest.replaceAll(id, ''), JSON.stringify(body));
+      const isEmpty = status === 200 && !shown.includes(mark);
+      if (!isEmpty && ![400, 404, 409].includes(status)) {
+        answered.push(`${operation.name}: ${status}`);
+      }
+    }
+    connection.close();
+    expect(answered).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+import { copyFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../../../platform/testing/eventually';
+import { TestWatcher } from '../../support/watcher';
+import { adminKey, agentKey, type ApiUnderTest, readKey } from '../api-under-test';
+import { alpha, beta, type CallIn, startWorkspaces } from './boards';
+
+let board: ApiUnderTest;
+let callIn: CallIn;
+beforeAll(async () => {
+  ({ board, callIn } = await startWorkspaces());
+});
+afterAll(() => board.close());
+
+const created = async (workspaceId: string, title: string, headers = {}): Promise<string> =>
+  (await callIn(workspaceId, 'POST', '/api/tasks', { body: { title }, headers })).body.id as string;
+
+describe('the header X-Board-Workspace', () => {
+  it('chooses the workspace of an administrator of the installation', async () => {
+    const id = await created(alpha, 'Of alpha');
+    expect(await callIn(alpha, 'GET', `/api/tasks/${id}`)).toMatchObject({ status: 200, body: { title: 'Of alpha' } });
+    expect((await callIn(beta, 'GET', `/api/tasks/${id}`)).status).toBe(404);
+    expect((await board.call('GET', `/api/tasks/${id}`)).status).toBe(404);
+    expect((await callIn('local', 'GET', '/api/auth/context')).body.workspaceId).toBe('local');
+    expect((await callIn(beta, 'GET', '/api/auth/context')).body.workspaceId).toBe(beta);
+  });
+
+  it.each([agentKey, readKey])('is refused from other callers with 403', async (key) => {
+    const refused = await callIn(alpha, 'GET', '/api/tasks', { key });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    // Their own one they may name.
+    expect((await callIn('local', 'GET', '/api/tasks', { key })).status).toBe(200);
+  });
+
+  it.each(['ws-cccccccccccc', 'nowhere', '../local', 'ws-aaaaaaaaaaaa-tasks', '__proto__'])(
+    'is 404 for %s, which is no workspace',
+    async (id) => {
+      expect(await callIn(id, 'GET', '/api/tasks')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    },
+  );
+});
+
+describe('a workspace', () => {
+  it('has task files and audit entries of its own, under the same ids as another', async () => {
+    const [one, other] = [await created(alpha, 'One'), await created(beta, 'Other')];
+    const folder = (id: string) => join(board.dataDir, 'workspaces', id, 'tasks', 'active');
+    expect((await readdir(folder(alpha))).join()).toContain(one);
+    expect((await readdir(folder(beta))).join()).toContain(other);
+    await callIn(alpha, 'DELETE', `/api/tasks/${one}`);
+    const actions = async (id: string) =>
+      ((await callIn(id, 'GET', '/api/audit')).body.entries as { resource?: string }[]).map(({ resource }) => resource);
+    expect(await actions(alpha)).toContain(one);
+    expect([await actions(beta), await actions('local')].flat()).not.toContain(one);
+  });
+
+  it('keeps a task of the same id apart from that of another', async () => {
+    const id = await created(alpha, 'In both');
+    const folder = (workspaceId: string) => join(board.dataDir, 'workspaces', workspaceId, 'tasks', 'active');
+    const [file = ''] = (await readdir(folder(alpha))).filter((name) => name.includes(id));
+    await callIn(beta, 'GET', '/api/tasks');
+    await copyFile(join(folder(alpha), file), join(folder(beta), file));
+    await eventually(async () => expect((await callIn(beta, 'GET', `/api/tasks/${id}`)).status).toBe(200));
+    const patched = await callIn(beta, 'PATCH', `/api/tasks/${id}`, { body: { title: 'Changed in beta' } });
+    expect(patched.status).toBe(200);
+    await callIn(beta, 'POST', `/api/tasks/${id}/comments`, { body: { text: 'Only in beta' } });
+    const inAlpha = await callIn(alpha, 'GET', `/api/tasks/${id}`);
+    expect([inAlpha.body.title, inAlpha.body.comments ?? []]).toEqual(['In both', []]);
+    await callIn(beta, 'DELETE', `/api/tasks/${id}`);
+    expect((await callIn(alpha, 'GET', `/api/tasks/${id}`)).status).toBe(200);
+  });
+
+  it('has idempotency keys of its own', async () => {
+    const headers = { 'Idempotency-Key': 'the-same-key' };
+    const ids = [await created(alpha, 'Once', headers), await created(beta, 'Once', headers)];
+    expect(new Set([...ids, await created(alpha, 'Once', headers)])).toEqual(new Set(ids));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('does not continue a list of another: its cursor is 400', async () => {
+    for (const workspace of [alpha, beta, 'local']) {
+      await Promise.all(['a', 'b', 'c'].map((title) => created(workspace, title)));
+    }
+    const cursorOf = async (workspace: string) =>
+      (await callIn(workspace, 'GET', '/api/tasks?limit=1')).headers.get('X-Next-Cursor') ?? '';
+    const next = (workspace: string, cursor: string) => callIn(workspace, 'GET', `/api/tasks?limit=1&cursor=${cursor}`);
+    const [ofAlpha, ofLocal] = [await cursorOf(alpha), await cursorOf('local')];
+    expect((await next(alpha, ofAlpha)).status).toBe(200);
+    for (const [workspace, cursor] of [
+      [beta, ofAlpha],
+      ['local', ofAlpha],
+      [beta, ofLocal],
+    ] as const) {
+      const refused = await next(workspace, cursor);
+      expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    }
+  });
+
+  it('takes no entity tag of another, and is not taken for unchanged by it', async () => {
+    const policy = (id: string) => ({
+      ...{ id, type: 'block-action-type', name: 'Same', enabled: false, responseAction: 'block' },
+      config: { actionTypes: ['merge'] },
+    });
+    const tags = await Promise.all(
+      [alpha, beta, 'local'].map(async (workspace) => {
+        await callIn(workspace, 'POST', '/api/policies', { body: policy('same') });
+        return (await callIn(workspace, 'GET', '/api/policies/same')).headers.get('ETag') ?? '';
+      }),
+    );
+    expect(tags).toEqual([`"${alpha}/policies:same:1"`, `"${beta}/policies:same:1"`, '"policies:same:1"']);
+    const change = (workspace: string, tag: string) =>
+      callIn(workspace, 'DELETE', '/api/policies/same', { headers: { 'If-Match': tag } });
+    const [ofAlpha = '', ofBeta = '', ofLocal = ''] = tags;
+    for (const [workspace, tag] of [
+      [beta, ofAlpha],
+      [beta, ofLocal],
+      ['local', ofAlpha],
+    ] as const) {
+      expect(await change(workspace, tag)).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    }
+    expect((await change(beta, ofBeta)).status).toBe(204);
+    expect((await change('local', ofLocal)).status).toBe(204);
+    const list = (workspace: string, tag: string) =>
+      callIn(workspace, 'GET', '/api/tasks', { headers: { 'If-None-Match': tag } });
+    const listed = (await list(alpha, '"none"')).headers.get('ETag') ?? '';
+    expect([(await list(alpha, listed)).status, (await list(beta, listed)).status]).toEqual([304, 200]);
+  });
+
+  it('is watched apart: nothing of another reaches its watchers', async () => {
+    const watch = (id: string) =>
+      TestWatcher.open(board.url, { headers: { 'X-API-Key': adminKey, 'X-Board-Workspace': id } });
+    const [ofAlpha, ofBeta, ofLocal] = await Promise.all([watch(alpha), watch(beta), watch('local')]);
+    const squad = (id: string, message: string) => callIn(id, 'POST', '/api/chat/squad', { body: { message } });
+    const first = await created(alpha, 'Seen by alpha alone');
+    await squad(alpha, 'Words for alpha alone');
+    await ofAlpha.receives(({ taskId }) => taskId === first);
+    await ofAlpha.receives(({ type }) => type === 'squad:message');
+    ofBeta.send({ type: 'subscribe', taskId: first });
+    await ofBeta.receives(({ code }) => code === 'NOT_FOUND');
+    for (const [id, watcher] of [
+      [beta, ofBeta],
+      ['local', ofLocal],
+    ] as const) {
+      const own = await created(id, 'Their own');
+      await squad(id, 'Their own words');
+      await watcher.receives(({ taskId }) => taskId === own);
+      await watcher.receives(({ type }) => type === 'squad:message');
+      const text = JSON.stringify(watcher.received.filter(({ code }) => code !== 'NOT_FOUND'));
+      expect([text.includes(first), text.includes('alpha')]).toEqual([false, false]);
+      expect(new Set(watcher.received.map(({ workspaceId }) => workspaceId))).toEqual(new Set([id]));
+    }
+    [ofAlpha, ofBeta, ofLocal].forEach((watcher) => watcher.close());
+  });
+
+  it('is not watched by callers of another, nor when there is none', async () => {
+    const open = (key: string, id: string) =>
+      TestWatcher.open(board.url, { headers: { 'X-API-Key': key, 'X-Board-Workspace': id } });
+    await expect(open(readKey, alpha)).rejects.toThrow('403');
+    await expect(open(adminKey, 'ws-cccccccccccc')).rejects.toThrow('404');
+  });
+
+  it('refuses what needs workflows, and settings that are for them', async () => {
+    const refused = { status: 409, body: { code: 'WORKSPACE_WITHOUT_WORKFLOWS' } };
+    const id = await created(alpha, 'Never run');
+    expect(await callIn(alpha, 'POST', `/api/agents/${id}/start`, { body: {} })).toMatchObject(refused);
+    expect(await callIn(alpha, 'GET', '/api/hooks')).toMatchObject(refused);
+    expect(await callIn(alpha, 'GET', '/api/config/agents')).toMatchObject(refused);
+    const patch = (body: object) => callIn(alpha, 'PATCH', '/api/settings/features', { body });
+    expect(await patch({ retention: { traceDays: 3 } })).toMatchObject(refused);
+    expect(await patch({ enforcement: { workspaceTrust: 'block' } })).toMatchObject(refused);
+    expect(await patch({ squadChat: false })).toMatchObject({ status: 200 });
+    const say = (workspace: string) => callIn(workspace, 'POST', '/api/chat/squad', { body: { message: 'Hello' } });
+    expect([(await say(alpha)).status, (await say(beta)).status]).toEqual([403, 201]);
+    await patch({ squadChat: true });
+  });
+});
