@@ -28,7 +28,10 @@ export type Permission = z.infer<typeof permission>;
 export const role = z.enum(['admin', 'agent', 'read-only']);
 export type Role = z.infer<typeof role>;
 
-/** What each role may do; `admin` may do everything. */
+/**
+ * What each role may do; `admin` may do everything. An agent reads telemetry too: it "reads and writes tasks, time, observations,
+ * chat, telemetry" (specification 1, Authentication, rule 4).
+ */
 export const rolePermissions: Record<Role, readonly Permission[]> = {
   admin: permission.options,
   agent: [

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 import { startApi } from '../api/start';
 import { endpointList } from '../api/system/openapi/endpoint-list';
+import { roleList } from '../api/system/openapi/role-list';
 import { readEnvironment } from '../platform/config/env';
 import type { OpenApiDocument } from '../platform/http/routing/openapi';
 import { createLog } from '../platform/log/log';
@@ -14,6 +15,23 @@ const introduction = `# Endpoints
 
 Every endpoint with the permission it needs, from the contracts that validate it; \`npm run docs:endpoints\` writes this page.
 What each takes and answers is in \`GET /api/openapi.json\`; what they have in common in [http.md](http.md).
+`;
+
+/** Where the roles are, from the root of the project. */
+export const rolesPage = 'docs/use/identity/roles.md';
+
+const rolesIntroduction = `# Roles
+
+Which role has which permission, which permission each operation needs, and so which roles may call it; \`npm run docs:endpoints\` writes this page.
+
+A caller has one role in a workspace. Its permissions are those of the role, fewer where its credential was approved for less. An
+operation declares one permission (\`x-permission\` in the OpenAPI document), and a test calls each with every role.
+
+- A caller of the role \`read-only\` calls nothing but \`GET\`: anything else is 403 \`WRITE_FORBIDDEN\` whatever its permissions.
+- Without the permission: 403 \`FORBIDDEN\` with \`details {required, currentRole, currentPermissions}\`.
+- Some operations need more for some requests: \`GET /api/notifications\` needs \`admin:manage\` for those of all agents, and
+  \`DELETE /api/agents/register/{id}\` needs \`agent:write\` for another agent than the caller.
+- Permissions that no operation needs are reserved for operations that are not there yet.
 `;
 
 /** Reads the OpenAPI document from an API that is started for it; no Temporal is needed to describe what uses it. */
@@ -37,11 +55,21 @@ export async function readOpenApi(): Promise<OpenApiDocument> {
   }
 }
 
-/** Writes the page of endpoints as it should be. */
-export async function describeEndpoints(): Promise<string> {
-  return `${introduction}\n${endpointList(await readOpenApi())}\n`;
+/** The pages that are made from the OpenAPI document, as they should be, by where they are. */
+export async function describeOperations(): Promise<Record<string, string>> {
+  const document = await readOpenApi();
+  return {
+    [endpointsPage]: `${introduction}\n${endpointList(document)}\n`,
+    [rolesPage]: `${rolesIntroduction}\n${roleList(document)}\n`,
+  };
+}
+
+async function writePages(): Promise<void> {
+  for (const [path, page] of Object.entries(await describeOperations())) {
+    await writeFile(path, page);
+  }
 }
 
 if (require.main === module) {
-  void describeEndpoints().then((page) => writeFile(endpointsPage, page));
+  void writePages();
 }
