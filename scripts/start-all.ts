@@ -161,6 +161,14 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     });
     await untilReady(programs, supervision, { ...options, logFile, unreachable });
     const urlOf = (port: number): string => `http://${urlHost(settings.BOARD_HOST)}:${port}`;
+    const releaseAtEnd = async () => {
+      try {
+        return await supervision.ended;
+      } finally {
+        unwatch();
+        await release();
+      }
+    };
     return {
       apiUrl: urlOf(apiPort),
       serviceUrls: Object.fromEntries([...servicePorts].map(([name, port]) => [name, urlOf(port)])),
@@ -174,10 +182,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       dataDir,
       pids: () => supervision.pids(),
       stop: () => supervision.stop(),
-      ended: supervision.ended.finally(() => {
-        unwatch();
-        return release();
-      }),
+      ended: releaseAtEnd(),
     };
   } catch (error) {
     await release();

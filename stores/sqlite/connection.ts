@@ -43,7 +43,7 @@ export class Connection {
   }
 
   /** The first row's columns, in the order of the query. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a query's columns are known where it is written
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a query's columns are known where it is written
   row<Row extends unknown[]>(sql: string, ...parameters: Parameter[]): Row | undefined {
     return this.prepared('row', sql).get(...parameters) as Row | undefined;
   }

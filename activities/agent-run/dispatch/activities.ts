@@ -272,9 +272,13 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   }
 
   /** Commands that arrive from now on wait for the agent that is being started; none waits for one that is not. */
-  function acceptingCommands<T>(attemptId: string, work: () => Promise<T>): Promise<T> {
+  async function acceptingCommands<T>(attemptId: string, work: () => Promise<T>): Promise<T> {
     deps.live.expect(attemptId);
-    return work().finally(() => deps.live.remove(attemptId));
+    try {
+      return await work();
+    } finally {
+      await deps.live.remove(attemptId);
+    }
   }
 
   function providerOf({ agentConfig, _id }: AttemptRecord): AgentProvider {

@@ -364,7 +364,12 @@ describe('work that an agent leaves uncommitted', () => {
   test('is kept under a reference with the policy forbidden, and when commitUncommitted is off', async () => {
     const forbidden = await completed(left, { executionPolicy: { commitPolicy: 'forbidden' } });
     await agents({ commitUncommitted: false });
-    const off = await completed(left).finally(() => agents({ commitUncommitted: true }));
+    let off;
+    try {
+      off = await completed(left);
+    } finally {
+      await agents({ commitUncommitted: true });
+    }
     for (const [{ completion, task }, reason] of [
       [forbidden, /forbids commits/],
       [off, /commitUncommitted is off/],
