@@ -46,7 +46,11 @@ export interface ListLocation {
   operationId: string;
 }
 
-const activeTasks: Omit<ListLocation, 'workspaceId'> = { location: 'active', path: '/api/tasks', operationId: 'listTasks' };
+const activeTasks: Omit<ListLocation, 'workspaceId'> = {
+  location: 'active',
+  path: '/api/tasks',
+  operationId: 'listTasks',
+};
 
 /** A query, and how the caller spelt it where that differs. */
 type RequestedQuery = Omit<TaskQuery, 'q'> & { q?: string | undefined; search?: string | undefined };
