@@ -31,7 +31,14 @@ export const topLevel = [
   ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'],
   ...['Dockerfile', 'docker-compose.yml', '.dockerignore', '.env.example'],
   ...['package.json', 'package-lock.json', '.npmrc', '.nvmrc', 'tsconfig.json', 'tsconfig.build.json'],
-  ...['eslint.config.mjs', 'jest.config.js', 'jest.mutation.config.cjs', 'stryker.config.mjs', '.prettierignore'],
+  ...[
+    'eslint.config.mjs',
+    'jest.config.js',
+    'jest.mutation.config.cjs',
+    'stryker.config.mjs',
+    '.oxlintrc.json',
+    '.prettierignore',
+  ],
   ...['.ci', '.editorconfig', '.github', '.gitignore', '.vscode'],
 ];
 
