@@ -1,5 +1,6 @@
 import { openChatStores } from './chat/open';
 import { openGovernanceStores } from './governance/open';
+import { type IdentityStores, identityStoresOf, openIdentityStores } from './identity/open';
 import { openIntegrationStores } from './integrations/open';
 import { openKnowledgeStores } from './knowledge/open';
 import type { Database } from './port/collection';
@@ -14,7 +15,7 @@ export interface StoresEnvironment extends SettingsStoresEnvironment {
 }
 
 /** What all workspaces have in common; every other store is one workspace's own. */
-export type SharedStores = SharedRunStores;
+export type SharedStores = SharedRunStores & IdentityStores;
 
 /**
  * Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it.
@@ -25,6 +26,7 @@ export async function openStores(database: Database, env: StoresEnvironment, sha
   const system = await openSystemStores(database);
   return {
     ...system,
+    ...(shared ? identityStoresOf(shared) : await openIdentityStores(database)),
     ...(await openSettingsStores(database, env)),
     ...(await openTaskStores(database)),
     ...(await openRunStores(database, {

@@ -1,3 +1,6 @@
+import { localWorkspace } from '../../contracts/common';
+import type { WorkspaceStore } from './workspace-store';
+
 /** Which workspaces there are besides `local`. */
 export interface WorkspaceRegistry {
   exists(workspaceId: string): Promise<boolean>;
@@ -10,3 +13,9 @@ export const noOtherWorkspaces: WorkspaceRegistry = {
   exists: async () => false,
   list: async () => [],
 };
+
+/** Of those that were created. */
+export const registryOf = (workspaces: Pick<WorkspaceStore, 'exists' | 'list'>): WorkspaceRegistry => ({
+  exists: async (id) => id !== localWorkspace && (await workspaces.exists(id)),
+  list: async () => (await workspaces.list()).map(({ id }) => id).filter((id) => id !== localWorkspace),
+});

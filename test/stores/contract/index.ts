@@ -4,6 +4,7 @@ import { blobsContract } from './blobs';
 import { chatContract } from './chat';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
+import { identityContract } from './identity';
 import { lateWorkersContract } from './late-workers';
 import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
@@ -33,5 +34,6 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
+  identityContract(harness);
   workspacesContract(harness);
 }
