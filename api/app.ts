@@ -19,6 +19,7 @@ import type { ApiContext, WorkflowContext } from './context';
 import { createNextCalls } from './next-call';
 import { openWorkspaceContext } from './open-context';
 import { translateStoreError } from './store-errors';
+import { connectRecords } from './workspace-records';
 import { createWorkspaces, dependenciesOf, type OpenWorkspaces } from './workspaces';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */
@@ -55,6 +56,7 @@ export function createApp(context: ApiContext, { workflows, registry = noOtherWo
     open: (workspaceId, closers) => openWorkspaceContext(context, workspaceId, closers),
     routesOf: (own) => routesOf(areasWithoutWorkflows(own)),
   });
+  connectRecords(context.records, context, async (workspaceId) => (await workspaces.of(workspaceId)).context);
   routes.install(router, {
     ...dependenciesOf(context),
     workspaces,

@@ -19,6 +19,11 @@ import { scoringRoutes } from './governance/scoring/routes';
 import { toolPolicyRoutes } from './governance/tool-policies/routes';
 import { governanceRoutes } from './governance/traces/routes';
 import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
+import { deviceRoutes } from './identity/devices/routes';
+import { invitationRoutes } from './identity/invitations/routes';
+import { tokenRoutes } from './identity/tokens/routes';
+import { userRoutes } from './identity/users/routes';
+import { workspaceRoutes } from './identity/workspaces/routes';
 import { githubRoutes } from './integrations/github/routes';
 import { issueSyncRoutes } from './integrations/issue-sync/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
@@ -135,6 +140,11 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: toolPolicyRoutes, ofRuns: true },
   { routes: governanceRoutes },
   { routes: watcherPolicyRoutes, ofRuns: true },
+  { routes: deviceRoutes },
+  { routes: invitationRoutes },
+  { routes: tokenRoutes },
+  { routes: userRoutes },
+  { routes: workspaceRoutes },
   { routes: costPredictionRoutes },
   { routes: docFreshnessRoutes },
   { routes: errorRoutes },

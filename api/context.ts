@@ -12,6 +12,7 @@ import type { AuditInput } from '../stores/system/audit-store';
 import type { WatcherCount } from './system/feed/admission';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
+import type { WorkspaceRecords } from './workspace-records';
 
 /** What belongs to the installation, and is the same whichever workspace is served. */
 export interface InstallationContext {
@@ -27,6 +28,8 @@ export interface InstallationContext {
   authFailures: AuthFailures;
   /** Of the WebSocket of this replica. */
   watchers: WatcherCount;
+  /** Of all workspaces. */
+  records: WorkspaceRecords;
   /** The checks of readiness, by the name they are reported under. */
   checks: Record<string, HealthCheck>;
   /** When the process began to serve. */

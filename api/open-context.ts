@@ -23,10 +23,12 @@ import { openBoardHome } from '../stores/system/board-home';
 import { authenticatorOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
+import { deviceVerifier, tokenVerifier } from './identity/verifiers';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { auditedAuthFailures } from './system/auth/failures';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
+import { WorkspaceRecords } from './workspace-records';
 
 export interface ContextSources {
   env: ApiEnvironment;
@@ -51,7 +53,8 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     env,
     log,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
-    authenticate: authenticatorOf(env, []),
+    authenticate: authenticatorOf(env, [tokenVerifier(local), deviceVerifier(local)]),
+    records: new WorkspaceRecords(),
     attemptHandle: attemptHandleAuthenticator(local),
     authFailures: auditedAuthFailures(env, local.audit, log),
     watchers: new WatcherCount({
@@ -70,7 +73,8 @@ export async function openWorkspaceContext(
   workspaceId: string,
   closers: Closer[],
 ): Promise<ApiContext> {
-  const { env, log, uploads, authenticate, attemptHandle, authFailures, watchers, checks, startedAt, now } = local;
+  const { env, log, uploads, authenticate, attemptHandle, authFailures, watchers, records, checks, startedAt, now } =
+    local;
   const installation: InstallationContext = {
     env,
     log,
@@ -79,6 +83,7 @@ export async function openWorkspaceContext(
     attemptHandle,
     authFailures,
     watchers,
+    records,
     checks,
     startedAt,
     now,

@@ -7,7 +7,7 @@ import { listen, type RunningServer } from '../platform/http/server/server';
 import type { Log } from '../platform/log/log';
 import { hideOwnSecrets } from '../platform/log/own-secrets';
 import { closeAll, type Closer } from '../platform/processes/closers';
-import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
+import { registryOf, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { createApp, requestTimes } from './app';
 import { originRulesOf } from './authenticator';
 import type { ApiContext } from './context';
@@ -28,7 +28,7 @@ export interface RunningApi {
 export interface StartOptions {
   /** Of the Temporal server; without one there are no runs. */
   client?: Client | undefined;
-  /** Which workspaces there are besides `local`. */
+  /** Which workspaces there are besides `local`; those that were created when absent. */
   registry?: WorkspaceRegistry | undefined;
 }
 
@@ -50,7 +50,10 @@ export async function startApi(
     const hub = new FeedHub(context);
     await hub.start();
     closers.push(() => hub.stop());
-    const { app, areas, workspaces } = createApp(context, { workflows, registry });
+    const { app, areas, workspaces } = createApp(context, {
+      workflows,
+      registry: registry ?? registryOf(context.workspaces),
+    });
     closers.push(() => workspaces.close());
     for (const { start } of areas) {
       if (start) {

@@ -9,9 +9,7 @@ import { closeAll, type Closer } from '../platform/processes/closers';
 import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import type { ApiContext } from './context';
 import { FeedHub } from './system/feed/hub';
-
-/** Names the workspace that an administrator of the installation acts in; `local` when absent. */
-export const workspaceHeader = 'X-Board-Workspace';
+import { workspaceHeader } from './workspace-header';
 
 /** What one process has of a workspace. */
 export interface OpenWorkspace {

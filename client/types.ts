@@ -1152,6 +1152,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/device-pairing/exchange": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Request the session of a device for a pairing code; its token is shown once */
+        post: operations["exchangePairingCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an invitation without a credential; the response has the API token to sign in with */
+        post: operations["acceptInvitationAsNewUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/status": {
         parameters: {
             query?: never;
@@ -2822,6 +2856,335 @@ export interface paths {
         put?: never;
         /** Fire the hooks of an event for a task in its current state */
         post: operations["fireHooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/invitations/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke a pending invitation */
+        post: operations["revokeInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an invitation as the user who is signed in */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the user behind the credential and its memberships */
+        get: operations["getOwnProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change the display name of the caller */
+        patch: operations["updateOwnProfile"];
+        trace?: never;
+    };
+    "/api/identity/profile/api-token/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the API token that the caller, a person, presents; it expires in 90 days */
+        post: operations["rotateOwnApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the users of the installation by id */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change whether the credentials of a user are accepted */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/api/identity/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workspaces that the caller can act in */
+        get: operations["listWorkspaces"];
+        put?: never;
+        /** Create a workspace with the owner of the installation as its administrator */
+        post: operations["createWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a workspace */
+        get: operations["getWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change the name of a workspace */
+        patch: operations["updateWorkspace"];
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/api-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the API tokens of a workspace, newest first */
+        get: operations["listApiTokens"];
+        put?: never;
+        /** Create an API token; it is shown once */
+        post: operations["createApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/api-tokens/{tokenId}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke an API token at once */
+        post: operations["revokeApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/api-tokens/{tokenId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the secret of an API token; the former one is accepted until a grace period ends */
+        post: operations["rotateApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/device-pairing-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a code that pairs one device within five minutes; it is shown once */
+        post: operations["createPairingCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/device-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the paired devices of a workspace, newest first */
+        get: operations["listDeviceSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/device-sessions/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke the session of a paired device at once */
+        post: operations["revokeDeviceSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/device-sessions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test whether a paired device is accepted, and what it may do now */
+        post: operations["testDeviceSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the invitations to a workspace, newest first */
+        get: operations["listInvitations"];
+        put?: never;
+        /** Create an invitation to a workspace; its token is shown once */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the members of a workspace, those who joined first first */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/identity/workspaces/{workspaceId}/members/{memberId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a member from a workspace */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /** Change the role of a member, or suspend it */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/api/identity/workspaces/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set the workspace that the session of the caller acts in */
+        post: operations["switchWorkspace"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5295,6 +5658,14 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         __schema0: unknown;
+        AcceptedInvitation: {
+            apiToken?: components["schemas"]["IssuedApiToken"];
+            membershipId: components["schemas"]["MembershipId"];
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            user: components["schemas"]["User"];
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
         Activity: {
             actor?: string;
             agent?: string;
@@ -5302,8 +5673,8 @@ export interface components {
                 [key: string]: unknown;
             };
             id: string;
-            taskId: components["schemas"]["TaskId"];
-            taskTitle: string;
+            taskId?: components["schemas"]["TaskId"];
+            taskTitle?: string;
             /** Format: date-time */
             timestamp: string;
             type: components["schemas"]["ActivityType"];
@@ -5844,6 +6215,47 @@ export interface components {
             /** @enum {string} */
             transport: "process-jsonl" | "acp" | "http-tools";
         };
+        ApiToken: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** Format: date-time */
+            expiresAt?: string;
+            /** Format: date-time */
+            formerSecretUntil?: string;
+            id: components["schemas"]["TokenId"];
+            /** Format: date-time */
+            lastUsedAt?: string;
+            membershipId: components["schemas"]["MembershipId"];
+            name: string;
+            revision: number;
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** Format: date-time */
+            rotatedAt?: string;
+            scopes?: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked" | "suspended" | "orphaned";
+            /** @enum {string} */
+            subject: "agent" | "service" | "user";
+            userId: string;
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        ApiTokenCreate: {
+            /** Format: date-time */
+            expiresAt?: string;
+            name: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes?: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+        };
+        ApiTokenRotate: {
+            /** @default 86400000 */
+            gracePeriodMs?: number;
+        };
         Archived: {
             /** @constant */
             archived: true;
@@ -6347,6 +6759,8 @@ export interface components {
                 pid: number;
             }[];
         };
+        /** @enum {string} */
+        ClientMode: "desktop-local" | "desktop-remote" | "mobile" | "pwa" | "cli" | "mcp" | "server";
         Comment: {
             author: string;
             createdBy?: string;
@@ -6760,6 +7174,27 @@ export interface components {
             taskId?: components["schemas"]["TaskId"];
             type?: string;
         };
+        CreatedInvitation: {
+            /** Format: date-time */
+            acceptedAt?: string;
+            acceptedBy?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            email: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["InvitationId"];
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** @enum {string} */
+            state: "pending" | "accepted" | "revoked" | "expired";
+            token: string;
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
         CriterionToggle: {
             criteriaIndex: number;
             expectedRevision?: number;
@@ -6994,6 +7429,43 @@ export interface components {
         DependencyNode: {
             children: components["schemas"]["DependencyNode"][];
             task: components["schemas"]["Task"];
+        };
+        DeviceSession: {
+            capabilities: string[];
+            clientId: string;
+            clientMode: components["schemas"]["ClientMode"];
+            /** Format: date-time */
+            createdAt: string;
+            deviceId: string;
+            deviceName: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["DeviceSessionId"];
+            keyFingerprint: string;
+            /** Format: date-time */
+            lastUsedAt?: string;
+            membershipId: components["schemas"]["MembershipId"];
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked" | "suspended" | "orphaned";
+            /** Format: date-time */
+            testedAt?: string;
+            userId: string;
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        DeviceSessionId: string;
+        DeviceTest: {
+            accepted: boolean;
+            degradedReason?: string;
+            permissions: string[];
+            /** @enum {string} */
+            role?: "admin" | "agent" | "read-only";
+            session: components["schemas"]["DeviceSession"];
         };
         DiffFile: {
             additions: number;
@@ -7929,6 +8401,72 @@ export interface components {
             /** @enum {string} */
             format?: "yaml" | "json";
         };
+        Invitation: {
+            /** Format: date-time */
+            acceptedAt?: string;
+            acceptedBy?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            email: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["InvitationId"];
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** @enum {string} */
+            state: "pending" | "accepted" | "revoked" | "expired";
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        InvitationAccept: {
+            token: string;
+        };
+        InvitationAcceptNew: {
+            displayName: string;
+            /** Format: email */
+            email: string;
+            token: string;
+        };
+        InvitationCreate: {
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+        };
+        InvitationId: string;
+        IssuedApiToken: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** Format: date-time */
+            expiresAt?: string;
+            /** Format: date-time */
+            formerSecretUntil?: string;
+            id: components["schemas"]["TokenId"];
+            /** Format: date-time */
+            lastUsedAt?: string;
+            membershipId: components["schemas"]["MembershipId"];
+            name: string;
+            revision: number;
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** Format: date-time */
+            rotatedAt?: string;
+            scopes?: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked" | "suspended" | "orphaned";
+            /** @enum {string} */
+            subject: "agent" | "service" | "user";
+            token: string;
+            userId: string;
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
         IssuedCallback: {
             /** @constant */
             header: "X-Board-Callback-Secret";
@@ -8216,6 +8754,25 @@ export interface components {
         ManagedListOrder: {
             orderedIds: string[];
         };
+        Member: {
+            displayName: string;
+            email?: string;
+            id: components["schemas"]["MembershipId"];
+            /** Format: date-time */
+            joinedAt: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** @enum {string} */
+            status: "active" | "suspended";
+            userId: string;
+        };
+        MemberPatch: {
+            /** @enum {string} */
+            role?: "admin" | "agent" | "read-only";
+            /** @enum {string} */
+            status?: "active" | "suspended";
+        };
+        MembershipId: string;
         Mention: {
             /**
              * @default agent
@@ -8387,11 +8944,91 @@ export interface components {
             /** @constant */
             schemaVersion: "run-output-read/v1";
         };
+        OwnMembership: {
+            /** Format: date-time */
+            joinedAt: string;
+            membershipId: components["schemas"]["MembershipId"];
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            /** @enum {string} */
+            status: "active" | "suspended";
+            workspaceId: components["schemas"]["WorkspaceId"];
+            workspaceName: string;
+        };
         Pagination: {
             limit: number;
             page: number;
             total: number;
             totalPages: number;
+        };
+        PairedDevice: {
+            capabilities: string[];
+            clientId: string;
+            clientMode: components["schemas"]["ClientMode"];
+            /** Format: date-time */
+            createdAt: string;
+            deviceId: string;
+            deviceName: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: components["schemas"]["DeviceSessionId"];
+            keyFingerprint: string;
+            /** Format: date-time */
+            lastUsedAt?: string;
+            membershipId: components["schemas"]["MembershipId"];
+            /** Format: date-time */
+            revokedAt?: string;
+            revokedBy?: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            /** @enum {string} */
+            state: "active" | "expired" | "revoked" | "suspended" | "orphaned";
+            /** Format: date-time */
+            testedAt?: string;
+            token: string;
+            userId: string;
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        PairingCode: {
+            capabilities: string[];
+            clientMode: components["schemas"]["ClientMode"];
+            code: string;
+            /** Format: date-time */
+            createdAt: string;
+            deviceName: string;
+            /** Format: date-time */
+            expiresAt: string;
+            id: string;
+            pairingLink: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        PairingCodeCreate: {
+            capabilities: string[];
+            clientMode: components["schemas"]["ClientMode"];
+            deviceName: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+        };
+        PairingExchange: {
+            capabilities: string[];
+            clientId: string;
+            clientMode: components["schemas"]["ClientMode"];
+            code: string;
+            deviceId: string;
+            nonce: string;
+            publicKey: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            scopes: ("workspace:read" | "task:read" | "task:write" | "comment:write" | "workflow:read" | "workflow:write" | "workflow:execute" | "work_product:read" | "work_product:write" | "report:read" | "telemetry:read" | "telemetry:write" | "agent:read" | "agent:write" | "settings:read" | "settings:write" | "policy:read" | "policy:write" | "backup:read" | "backup:write" | "admin:manage")[];
+            signature: string;
+            /** Format: date-time */
+            signedAt: string;
+            workspace: components["schemas"]["WorkspaceId"];
         };
         PendingNotifications: {
             count: number;
@@ -10980,6 +11617,13 @@ export interface components {
             profileId: components["schemas"]["ScoringProfileId"];
             taskId?: components["schemas"]["TaskId"];
         };
+        SelectedWorkspace: {
+            membershipId?: components["schemas"]["MembershipId"];
+            readonly permissions: string[];
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
         ServiceHealth: {
             /** @constant */
             ok: true;
@@ -11953,6 +12597,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        TokenId: string;
         TokenReport: {
             agent?: string;
             attemptId: components["schemas"]["AttemptId"];
@@ -12137,6 +12782,32 @@ export interface components {
             nextCursor?: string;
             workspaces: components["schemas"]["TrustedWorkspace"][];
         };
+        User: {
+            /** Format: date-time */
+            createdAt: string;
+            displayName: string;
+            email?: string;
+            id: components["schemas"]["UserId"];
+            /** @enum {string} */
+            status: "active" | "disabled";
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        UserId: string;
+        UserPatch: {
+            /** @enum {string} */
+            status: "active" | "disabled";
+        };
+        UserProfile: {
+            memberships: components["schemas"]["OwnMembership"][];
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            user: components["schemas"]["User"];
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        UserProfilePatch: {
+            displayName: string;
+        };
         VerificationStep: {
             /** @default false */
             checked: boolean;
@@ -12306,6 +12977,22 @@ export interface components {
             sandboxPresetId?: string;
             taskId: components["schemas"]["TaskId"];
         };
+        Workspace: {
+            /** Format: date-time */
+            createdAt: string;
+            id: components["schemas"]["WorkspaceId"];
+            membership?: {
+                membershipId: components["schemas"]["MembershipId"];
+                /** @enum {string} */
+                role: "admin" | "agent" | "read-only";
+                /** @enum {string} */
+                status: "active" | "suspended";
+            };
+            name: string;
+            revision: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
         WorkspaceCheckpoint: {
             attemptId: components["schemas"]["AttemptId"];
             branch: string | null;
@@ -12345,6 +13032,10 @@ export interface components {
             nextCursor?: string;
             taskId: components["schemas"]["TaskId"];
         };
+        WorkspaceCreate: {
+            name: string;
+        };
+        WorkspaceId: string;
         WorkspaceManifest: {
             capabilities: {
                 description?: string;
@@ -12384,6 +13075,10 @@ export interface components {
              */
             schemaVersion?: "workspace-capabilities/v1";
             workspaceId: string;
+        };
+        WorkspacePatch: {
+            expectedRevision?: number;
+            name: string;
         };
         WorkspaceRewind: {
             approvalId: string | null;
@@ -12456,6 +13151,9 @@ export interface components {
                 path: string;
             }[];
             targetCheckpointId: components["schemas"]["WorkspaceCheckpointId"];
+        };
+        WorkspaceSwitch: {
+            workspaceId: components["schemas"]["WorkspaceId"];
         };
         WorkspaceTrust: {
             decision: components["schemas"]["WorkspaceTrustDecision"] | null;
@@ -15428,6 +16126,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuthContext"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exchangePairingCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PairingExchange"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairedDevice"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acceptInvitationAsNewUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAcceptNew"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedInvitation"];
                 };
             };
             /** @description Refused */
@@ -19773,6 +20537,878 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HookFired"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAccept"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedInvitation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOwnProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserProfile"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateOwnProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserProfilePatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserProfile"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateOwnApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiTokenRotate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedApiToken"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                userId: components["schemas"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkspaces: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspacePatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApiTokens: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiTokenCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedApiToken"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeApiToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                tokenId: components["schemas"]["TokenId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tokenId: components["schemas"]["TokenId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiTokenRotate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedApiToken"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createPairingCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PairingCodeCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairingCode"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDeviceSessions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceSession"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeDeviceSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DeviceSessionId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceSession"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    testDeviceSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DeviceSessionId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceTest"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedInvitation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                status?: "active" | "suspended";
+            };
+            header?: never;
+            path: {
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memberId: components["schemas"]["MembershipId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                memberId: components["schemas"]["MembershipId"];
+                workspaceId: components["schemas"]["WorkspaceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    switchWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceSwitch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelectedWorkspace"];
                 };
             };
             /** @description Refused */

@@ -36,13 +36,14 @@ export const activityType = z
   .meta({ id: 'ActivityType' });
 export type ActivityType = z.infer<typeof activityType>;
 
-/** One action on a task, and its actor. */
+/** One action, mostly on a task, and its actor. */
 export const activity = z
   .object({
     id: z.string(),
     type: activityType,
-    taskId,
-    taskTitle: z.string(),
+    /** Absent where it was not about a task, as a change of a membership. */
+    taskId: taskId.optional(),
+    taskTitle: z.string().optional(),
     /** The agent that did it, where it was one. */
     agent: z.string().optional(),
     actor: z.string().optional(),

@@ -1,4 +1,5 @@
 import { forgeRemedies } from './forges';
+import { identityRemedies } from './identity';
 import { launchRemedies } from './launches';
 import type { Remedy } from './remedy';
 import { reviewRemedies } from './reviews';
@@ -17,5 +18,6 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...reviewRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
+  ...identityRemedies,
   ...serviceRemedies,
 };

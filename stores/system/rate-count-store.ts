@@ -70,6 +70,10 @@ export async function createRateCountStore(db: Database, now: () => Date = () =>
     /** Counts one more, and returns how many there are with it. */
     count,
 
+    /** Takes back one that was counted in the present window. */
+    release: (window: RateWindow) =>
+      counts.findOneAndUpdate({ _id: windowOf(window)._id, count: { $gt: 0 } }, { $inc: { count: -1 } }),
+
     /**
      * Counts an action that is asked about more than once, such as by the retry of an activity, and returns the number that it
      * got at first. A process that dies in between counts it twice, never not at all.

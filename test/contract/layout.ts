@@ -45,6 +45,7 @@ export const topLevel = [
 /** Resources that are a part of an area, by their name in the singular: `group/resource` to the area. */
 const parts: Record<string, string> = {
   'governance/permission-approval': 'agent-permissions',
+  'identity/pairing-code': 'devices',
   'integrations/forge': 'github',
   'integrations/forge-webhook': 'issue-sync',
   'integrations/pull-request': 'github',

@@ -40,6 +40,10 @@ export interface AuthContext {
   degradedReason?: string;
   /** The membership of the workspace that gives the caller its role. */
   membershipId?: string;
+  /** Of an API token: its record. */
+  tokenId?: string;
+  /** Whether the secret of the API token is the one before its last rotation. */
+  isFormerSecret?: boolean;
   /** Of the agent that presents the handle of its attempt: that attempt. */
   attemptId?: string;
   /** `<actorType>:<name>`: what `createdBy` and `updatedBy` record. */

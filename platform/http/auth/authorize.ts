@@ -2,6 +2,13 @@ import { AppError } from '../../errors/app-error';
 import { isReadMethod } from '../context';
 import type { AuthContext } from './auth';
 
+interface AuthorizedRequest {
+  method: string;
+  credential?: 'attempt-handle' | undefined;
+  /** Whether it changes only what is the caller's own, which a read-only person may. */
+  ownAccount?: boolean | undefined;
+}
+
 /**
  * Admits a caller or throws the reason.
  *
@@ -10,7 +17,7 @@ import type { AuthContext } from './auth';
 export function authorize(
   auth: AuthContext | undefined,
   permission: string,
-  { method, credential }: { method: string; credential?: 'attempt-handle' },
+  { method, credential, ownAccount = false }: AuthorizedRequest,
 ): AuthContext {
   if (!auth) {
     throw new AppError('AUTH_REQUIRED', {
@@ -23,7 +30,8 @@ export function authorize(
     });
   }
   const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
-  if (auth.role === 'read-only' && !isReadMethod(method)) {
+  const isOwnAccount = ownAccount && auth.actorType === 'user';
+  if (auth.role === 'read-only' && !isReadMethod(method) && !isOwnAccount) {
     throw new AppError('WRITE_FORBIDDEN', {
       status: 403,
       message: 'A read-only caller cannot change anything.',

@@ -52,6 +52,8 @@ export interface RouteContract<
   permission: string;
   /** What the caller proves itself with; a key of the API when absent, and nothing else when it is named. */
   credential?: 'attempt-handle';
+  /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
+  ownAccount?: true;
   /** The feature setting that turns the route off when it is `false`. */
   setting?: string;
   params?: P;
@@ -236,7 +238,11 @@ async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDepen
   if (contract.permission === 'public') {
     return caller ?? anonymous;
   }
-  const auth = authorize(caller, contract.permission, { method: ctx.method, credential: contract.credential });
+  const auth = authorize(caller, contract.permission, {
+    method: ctx.method,
+    credential: contract.credential,
+    ownAccount: contract.ownAccount,
+  });
   return deps.workspaces ? deps.workspaces.enter(auth, ctx.req.headers) : auth;
 }
 

@@ -1,6 +1,7 @@
 import { watcherRisk } from '../../../contracts/governance/watcher-policy';
 import { permission } from '../../../contracts/permissions';
 import { capabilityIds } from '../../../domain/capabilities';
+import { maxWorkspaces } from '../../../stores/identity/workspace-store';
 
 /** Lists that are returned whole: the most items they can have, and the rule that limits them. */
 export const bounded: Record<string, [most: number, because: string]> = {
@@ -32,6 +33,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getFileDiff: [25_000, 'maxPageBytes, of which a line has at least 40'],
   getFeedback: [20, 'the schema of feedback'],
   getGovernanceTrace: [256, 'the bounds of what a trace stores'],
+  getOwnProfile: [maxWorkspaces, 'maxWorkspaces, in each of which a user is a member once'],
   getReflection: [20, 'the schema of a reflection'],
   getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
   getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],

@@ -8,11 +8,19 @@ import { boardCases } from './cases.board';
 import { chatCases } from './cases.chat';
 import { configuredCases } from './cases.configured';
 import { governedCases } from './cases.governed';
+import { identityCases } from './cases.identity';
 import { runCases } from './cases.runs';
 import { done, type ListCase } from './list-case';
 import { listOperations } from './operations';
 
-const cases: ListCase[] = [...boardCases, ...chatCases, ...governedCases, ...configuredCases, ...runCases];
+const cases: ListCase[] = [
+  ...boardCases,
+  ...chatCases,
+  ...governedCases,
+  ...configuredCases,
+  ...identityCases,
+  ...runCases,
+];
 
 let board: ApiUnderTest;
 beforeAll(async () => {

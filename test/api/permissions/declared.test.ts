@@ -36,14 +36,22 @@ const questions = [
 /** What only administrators may do, by name: what widens an agent's power, decides for people, or removes a record. */
 const administrative = [
   'DELETE /api/activity',
+  'DELETE /api/identity/workspaces/{workspaceId}/members/{memberId}',
   'DELETE /api/notifications',
   'DELETE /api/status-history',
   'GET /api/audit',
   'GET /api/audit/verify',
   'GET /api/health/deep',
+  'GET /api/identity/users',
+  'GET /api/identity/workspaces/{workspaceId}/api-tokens',
+  'GET /api/identity/workspaces/{workspaceId}/device-sessions',
+  'GET /api/identity/workspaces/{workspaceId}/invitations',
   'GET /api/notifications/pending',
   'GET /health/deep',
   'PATCH /api/agents/permissions/{id}',
+  'PATCH /api/identity/users/{userId}',
+  'PATCH /api/identity/workspaces/{workspaceId}',
+  'PATCH /api/identity/workspaces/{workspaceId}/members/{memberId}',
   'POST /api/admission/queue/{id}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/resume',
@@ -51,6 +59,15 @@ const administrative = [
   'POST /api/agents/permissions/approvals/{id}',
   'POST /api/agents/{taskId}/workspace-trust/decisions',
   'POST /api/agents/{taskId}/workspace-trust/revoke',
+  'POST /api/identity/invitations/{id}/revoke',
+  'POST /api/identity/workspaces',
+  'POST /api/identity/workspaces/{workspaceId}/api-tokens',
+  'POST /api/identity/workspaces/{workspaceId}/api-tokens/{tokenId}/revoke',
+  'POST /api/identity/workspaces/{workspaceId}/api-tokens/{tokenId}/rotate',
+  'POST /api/identity/workspaces/{workspaceId}/device-pairing-codes',
+  'POST /api/identity/workspaces/{workspaceId}/device-sessions/{id}/revoke',
+  'POST /api/identity/workspaces/{workspaceId}/device-sessions/{id}/test',
+  'POST /api/identity/workspaces/{workspaceId}/invitations',
   'POST /api/notifications',
   'POST /api/notifications/mark-sent',
   'POST /api/retention/{kind}/dry-run',
@@ -66,6 +83,8 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities)(\/|$)/, 'settings:write'],
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
+  // What is the caller's own: its name, its workspace, its token.
+  [/^\/api\/identity\/(profile(\/|$)|workspaces\/switch$|invitations\/accept$)/, 'workspace:read'],
   // What agents may do.
   [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
   // Starting, stopping and overriding agents.
@@ -97,6 +116,9 @@ describe('every operation', () => {
       'GET /health',
       'GET /health/live',
       'GET /health/ready',
+      // A caller that knows the token of an invitation, or a pairing code, exchanges it for a credential.
+      'POST /api/auth/device-pairing/exchange',
+      'POST /api/auth/invitations/accept',
       // A caller that knows the secret of the webhook has signed it.
       'POST /api/github/webhooks/{repo}',
     ]);
@@ -156,6 +178,10 @@ describe('the role', () => {
       'GET /api/audit',
       'GET /api/audit/verify',
       'GET /api/health/deep',
+      'GET /api/identity/users',
+      'GET /api/identity/workspaces/{workspaceId}/api-tokens',
+      'GET /api/identity/workspaces/{workspaceId}/device-sessions',
+      'GET /api/identity/workspaces/{workspaceId}/invitations',
       'GET /api/notifications/pending',
       'GET /api/tasks/{taskId}/worktree/open',
       'GET /health/deep',
