@@ -27,7 +27,8 @@ Which role has which permission, which permission each operation needs, and so w
 A caller has one role in a workspace. Its permissions are those of the role, fewer where its credential was approved for less. An
 operation declares one permission (\`x-permission\` in the OpenAPI document), and a test calls each with every role.
 
-- A caller of the role \`read-only\` calls nothing but \`GET\`: anything else is 403 \`WRITE_FORBIDDEN\` whatever its permissions.
+- A caller of the role \`read-only\` calls nothing but \`GET\`: anything else is 403 \`WRITE_FORBIDDEN\` whatever its permissions. A person with that
+  role may still change what is its own: its name, its workspace, its token, and accept an invitation ([people](people.md#what-is-your-own)).
 - Without the permission: 403 \`FORBIDDEN\` with \`details {required, currentRole, currentPermissions}\`.
 - Some operations need more for some requests: \`GET /api/notifications\` needs \`admin:manage\` for those of all agents, and
   \`DELETE /api/agents/register/{id}\` needs \`agent:write\` for another agent than the caller.
