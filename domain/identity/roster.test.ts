@@ -89,6 +89,18 @@ describe('an invitation to a workspace', () => {
     expect(codeOf(() => withoutInvitation(roster(ada), 'other', at))).toBe('INVITATION_NOT_PENDING');
   });
 
+  it.each<[string, (roster: Roster) => Roster]>([
+    ['demoted', (one) => withChangedMember(one, ada.id, { role: 'agent' })],
+    ['suspended', (one) => withChangedMember(one, ada.id, { status: 'suspended' })],
+    ['removed', (one) => withoutMember(one, ada.id)],
+  ])('ends when the administrator who offered it is %s', (_how, change) => {
+    const eve = aMember('eve', { role: 'admin' });
+    const offered = ['ada', 'eve'].map((by) => ({ ...anInvitation(by), invitedBy: `member_${by}` }));
+    const { invitations } = change({ members: [ada, eve, bob], invitations: [...offered, anInvitation('open')] });
+    expect(invitations.map(({ id }) => id)).toEqual(['eve', 'open']);
+    expect(withoutMember({ members: [ada, bob], invitations: offered }, bob.id).invitations).toHaveLength(1);
+  });
+
   it('is one for each address, and no more than the limit', () => {
     const again = { ...anInvitation('again'), email: 'open@example.org' };
     expect(codeOf(() => withInvitation(roster(ada), again, at))).toBe('INVITATION_PENDING');

@@ -18,6 +18,8 @@ export interface OpenInvitation {
   email: string;
   role: Role;
   expiresAt: string;
+  /** The administrator who offered it, as long as it is one; absent for one of the installation. */
+  invitedBy?: string;
 }
 
 /** Who is in a workspace and who may join it: one record, so that each rule about all of them holds at every moment. */
@@ -34,12 +36,20 @@ const refuse = (code: string, message: string, details: Record<string, unknown> 
 
 const isAdmin = ({ role, status }: RosterMember): boolean => role === 'admin' && status === 'active';
 
-/** @throws RefusedError `LAST_ADMIN` when a workspace that had an administrator has none after the change */
-function assertAdministered<T extends Roster>(before: T, after: T): T {
-  if (before.members.some(isAdmin) && !after.members.some(isAdmin)) {
+/**
+ * The roster after a change of its members, without the invitations of those who are administrators no more.
+ *
+ * @throws RefusedError `LAST_ADMIN` when a workspace that had an administrator has none then
+ */
+function administered<T extends Roster>(before: T, members: RosterMember[]): T {
+  const admins = members.filter(isAdmin).map(({ id }) => id);
+  if (before.members.some(isAdmin) && admins.length === 0) {
     refuse('LAST_ADMIN', 'The workspace would have no active administrator. Make another member one first.');
   }
-  return after;
+  const invitations = before.invitations.filter(
+    ({ invitedBy }) => invitedBy === undefined || admins.includes(invitedBy),
+  );
+  return { ...before, members, invitations };
 }
 
 export const memberOf = ({ members }: Roster, userId: string): RosterMember | undefined =>
@@ -73,7 +83,7 @@ export function withChangedMember<T extends Roster>(
     notFound('member', id);
   }
   const members = roster.members.map((one) => (one.id === id ? { ...one, ...change } : one));
-  return assertAdministered(roster, { ...roster, members });
+  return administered(roster, members);
 }
 
 /** @throws RefusedError `NOT_FOUND`, `LAST_ADMIN` */
@@ -82,7 +92,7 @@ export function withoutMember<T extends Roster>(roster: T, id: string): T {
   if (members.length === roster.members.length) {
     notFound('member', id);
   }
-  return assertAdministered(roster, { ...roster, members });
+  return administered(roster, members);
 }
 
 const openAt = <T extends Roster>(roster: T, at: Date): T => ({

@@ -12,15 +12,17 @@ import {
 } from '../../../contracts/identity/invitation';
 import { workspaceParams } from '../../../contracts/identity/workspace';
 import { rolePermissions } from '../../../contracts/permissions';
+import { memberOf } from '../../../domain/identity/roster';
 import { RefusedError } from '../../../domain/refusal';
 import { AppError, assertFound } from '../../../platform/errors/app-error';
 import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
 import type { InvitationRecord } from '../../../stores/identity/invitation-store';
 import type { WorkspaceRecord } from '../../../stores/identity/workspace-store';
 import type { ApiContext } from '../../context';
 import { plainField } from '../../tasks/tasks/plain-text';
-import { assertMayGrant, assertPerson, canSwitch, workspaceOf } from '../caller';
+import { assertMayGrant, assertPerson, canSwitch, isInstallationAdmin, workspaceOf } from '../caller';
 import { createRedemptions } from '../redemption';
 import { acceptAsNewUser, acceptAsUser, type AcceptContext } from './accept';
 
@@ -84,7 +86,8 @@ export function invitationRoutes(
       const created = await invitations.create({ workspaceId: workspace.id, email, role, createdBy: auth.actor });
       const { _id: id, expiresAt } = created.record;
       try {
-        const offered = await workspaces.invite(workspace.id, { id, email, role, expiresAt });
+        const invitedBy = isInstallationAdmin(auth) ? undefined : memberOf(workspace, auth.userId)?.id;
+        const offered = await workspaces.invite(workspace.id, compact({ id, email, role, expiresAt, invitedBy }));
         return { ...present(created.record, offered, now()), token: created.token };
       } catch (error) {
         if (error instanceof RefusedError) {

@@ -10,6 +10,7 @@ import {
 } from '../../../contracts/identity/workspace';
 import { rolePermissions } from '../../../contracts/permissions';
 import type { RosterMember } from '../../../domain/identity/roster';
+import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { slicePage } from '../../../platform/lists/slice';
@@ -64,9 +65,12 @@ export function memberRoutes(
       errors: [409],
     },
     async ({ auth, params: { workspaceId, memberId }, body }) => {
-      await workspaceOf(context, auth, workspaceId);
-      if (body.role !== undefined) {
-        assertMayGrant(auth, rolePermissions[body.role]);
+      const { members } = await workspaceOf(context, auth, workspaceId);
+      const current = members.find(({ id }) => id === memberId);
+      assertFound(current, 'member', memberId);
+      // Taking back a suspension gives the role again.
+      if (body.role !== undefined || body.status === 'active') {
+        assertMayGrant(auth, rolePermissions[body.role ?? current.role]);
       }
       const change = await workspaces.changeMember(workspaceId, memberId, compact(body));
       await recordMembership(context, { actor: auth.actor, action: 'membership.update', workspaceId, ...change });

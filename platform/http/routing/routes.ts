@@ -303,7 +303,7 @@ async function perform(
     };
     return answerOnce(
       ctx,
-      { keys: idempotencyKeys, key, actor: auth.actor, operationId, params, query, body },
+      { keys: idempotencyKeys, key, actor: keyOwner(auth), operationId, params, query, body },
       checked,
     );
   };
@@ -342,6 +342,10 @@ async function callerOf(
     presented: attemptHandle?.presented(headers) ?? false,
   };
 }
+
+/** Whose an idempotency key is: two devices or tokens are two owners, also where they have one name. */
+const keyOwner = ({ actor, tokenId, deviceSessionId }: AuthContext): string =>
+  [actor, tokenId ?? deviceSessionId ?? []].flat().join(' ');
 
 /** Whether a route with a rule of its own for repetitions answered one. */
 const isReplayed = (result: unknown): boolean =>

@@ -208,6 +208,20 @@ describe('devices API', () => {
     expect(await test()).toMatchObject({ accepted: false, session: { state: 'revoked' } });
   });
 
+  it('have idempotency keys of their own, also under one name', async () => {
+    const writer = async () => (await redeem(signed(await aCode(), { scopes: offer.scopes }))).body;
+    const [one, other] = [await writer(), await writer()];
+    const create = (token: string) =>
+      board.call('POST', '/api/tasks', {
+        key: null,
+        body: { title: 'Once for each device' },
+        headers: { Authorization: `Bearer ${token}`, 'Idempotency-Key': 'the-key-of-both' },
+      });
+    const [first, again, second] = [await create(one.token), await create(one.token), await create(other.token)];
+    expect([first.status, again.body.id, second.status]).toEqual([201, first.body.id, 201]);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
   it('of another workspace are neither tested nor revoked', async () => {
     const other = await aWorkspace(board);
     const { id, token } = await pair({}, other);

@@ -118,6 +118,17 @@ describe('invitations API', () => {
     expect((await done(board, 'GET', there, { key }))[0]).toMatchObject({ id, state: 'pending' });
   });
 
+  it('end when the administrator who made them is one no more', async () => {
+    const maker = await aPerson(board, 'admin');
+    const body = { email: 'jon@example.org', role: 'admin' };
+    const { token, id } = await done(board, 'POST', path, { key: maker.key, body });
+    await done(board, 'PATCH', `/identity/workspaces/local/members/${maker.membershipId}`, { body: { role: 'agent' } });
+    const back = await board.call('POST', '/api/identity/invitations/accept', { key: maker.key, body: { token } });
+    expect(back).toMatchObject({ status: 409, body: { code: 'INVITATION_NOT_PENDING' } });
+    const listed = await done(board, 'GET', path);
+    expect(listed.find((one: { id: string }) => one.id === id)).toMatchObject({ state: 'revoked' });
+  });
+
   it('are one for each address, and give no more than their administrator has', async () => {
     await invite('hal@example.org');
     const again = await board.call('POST', `/api${path}`, { body: { email: 'HAL@example.org', role: 'agent' } });

@@ -155,6 +155,16 @@ describe('workspaces API', () => {
     expect(activity).not.toHaveProperty('taskId');
   });
 
+  it('have no suspension taken back by a credential that could not give the role', async () => {
+    const { membershipId } = await aPerson(board, 'admin');
+    await patch(membershipId, { status: 'suspended' });
+    const body = { name: 'personnel', role: 'admin', scopes: ['admin:manage', 'workspace:read'] };
+    const { token } = await done(board, 'POST', '/identity/workspaces/local/api-tokens', { key: admin.key, body });
+    expect((await patch(membershipId, { status: 'active' }, token)).status).toBe(403);
+    expect((await patch(membershipId, { status: 'active' })).status).toBe(200);
+    expect((await patch(membershipId, { status: 'suspended' }, token)).status).toBe(200);
+  });
+
   it('never lose their last administrator', async () => {
     const { workspaceId, membershipId, key } = await aWorkspace(board, 'Two');
     const members = `/api/identity/workspaces/${workspaceId}/members`;
