@@ -21,6 +21,8 @@ import { governanceRoutes } from './governance/traces/routes';
 import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
 import { deviceRoutes } from './identity/devices/routes';
 import { invitationRoutes } from './identity/invitations/routes';
+import { authRoutes } from './identity/sessions/routes';
+import { offerSetup } from './identity/sessions/setup-code';
 import { tokenRoutes } from './identity/tokens/routes';
 import { userRoutes } from './identity/users/routes';
 import { workspaceRoutes } from './identity/workspaces/routes';
@@ -63,7 +65,6 @@ import { sandboxRoutes } from './settings/sandbox/routes';
 import { settingsRoutes } from './settings/settings/routes';
 import { templateRoutes } from './settings/templates/routes';
 import { auditRoutes } from './system/audit/routes';
-import { authRoutes } from './system/auth/routes';
 import { healthRoutes } from './system/health/routes';
 import { indexRoutes } from './system/index/routes';
 import { openApiRoutes } from './system/openapi/routes';
@@ -160,7 +161,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: settingsRoutes },
   { routes: templateRoutes },
   { routes: auditRoutes },
-  { routes: authRoutes },
+  { routes: authRoutes, start: offerSetup },
   { routes: healthRoutes },
   { routes: indexRoutes },
   { routes: openApiRoutes },

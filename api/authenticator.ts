@@ -1,6 +1,6 @@
 import { rolePermissions } from '../contracts/permissions';
 import type { ApiEnvironment } from '../platform/config/part-settings';
-import { type Authenticate, createAuthenticator } from '../platform/http/auth/auth';
+import { createIdentifier, type Identify } from '../platform/http/auth/auth';
 import type { CredentialVerifier } from '../platform/http/auth/credentials';
 import type { OriginRules } from '../platform/http/auth/loopback';
 
@@ -15,8 +15,8 @@ export const originRulesOf = (env: ApiEnvironment): OriginRules => ({
  *
  * @param verifiers of the credentials that are kept in the stores
  */
-export const authenticatorOf = (env: ApiEnvironment, verifiers: readonly CredentialVerifier[]): Authenticate =>
-  createAuthenticator({
+export const identifierOf = (env: ApiEnvironment, verifiers: readonly CredentialVerifier[]): Identify =>
+  createIdentifier({
     enabled: env.BOARD_AUTH_ENABLED,
     adminKey: env.BOARD_ADMIN_KEY,
     apiKeys: env.BOARD_API_KEYS,

@@ -1,27 +1,35 @@
 import type { ApiEnvironment } from '../platform/config/part-settings';
-import type { Authenticate } from '../platform/http/auth/auth';
+import type { Authenticate, Identify } from '../platform/http/auth/auth';
 import type { AuthFailures } from '../platform/http/auth/auth-failures';
 import type { UploadFolder } from '../platform/http/body/upload-folder';
 import type { RouteDependencies, Routes } from '../platform/http/routing/routes';
 import type { Log } from '../platform/log/log';
 import type { Closer } from '../platform/processes/closers';
 import type { Board } from '../stores/board-files/types';
+import type { SessionStores } from '../stores/identity/sessions/open';
 import type { Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import type { AuditInput } from '../stores/system/audit-store';
+import type { SessionTokens } from './identity/sessions/session-token';
+import type { IssueSession } from './identity/sessions/sessions';
 import type { WatcherCount } from './system/feed/admission';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
 import type { WorkspaceRecords } from './workspace-records';
 
 /** What belongs to the installation, and is the same whichever workspace is served. */
-export interface InstallationContext {
+export interface InstallationContext extends SessionStores {
   env: ApiEnvironment;
   log: Log;
   /** Where files are stored while their request is served. */
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */
   authenticate: Authenticate;
+  /** The same for credentials that were presented before, which an open WebSocket goes on with. */
+  identify: Identify;
+  /** Signs a user in. */
+  issueSession: IssueSession;
+  sessionTokens: SessionTokens;
   /** What agents prove themselves with that act in the name of their attempt. */
   attemptHandle: NonNullable<RouteDependencies['attemptHandle']>;
   /** Of HTTP and of the WebSocket together. */

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { localWorkspace } from '../contracts/common';
 import type { ApiEnvironment } from '../platform/config/part-settings';
+import { authenticateWith } from '../platform/http/auth/auth';
 import { openUploadFolder } from '../platform/http/body/upload-folder';
+import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import type { Log } from '../platform/log/log';
 import { operationBytes } from '../platform/operations/operation';
 import { createOwedWrites, type OwedWrites } from '../platform/operations/owed-writes';
@@ -15,17 +17,21 @@ import { createCompletionGate } from '../stores/board-files/wrappers/completion-
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
+import { openSessionStores, type SessionStores } from '../stores/identity/sessions/open';
 import { openStores, type SharedStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import { openDatabase, storeOptions } from '../stores/port/open';
 import { workspaceDatabase } from '../stores/port/workspace-database';
 import { openBoardHome } from '../stores/system/board-home';
-import { authenticatorOf } from './authenticator';
+import { identifierOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
+import { auditedAuthFailures } from './identity/sessions/failures';
+import { createSessionTokens } from './identity/sessions/session-token';
+import { createSessions } from './identity/sessions/sessions';
+import { memberStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
-import { auditedAuthFailures } from './system/auth/failures';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
 import { WorkspaceRecords } from './workspace-records';
@@ -47,13 +53,15 @@ export async function openContext({ env, log, client }: ContextSources, closers:
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
+  const sessionStores = await openSessionStores(database);
   const local = await openRecords({ env, log, database, workspaceId: localWorkspace }, closers);
   return {
     ...local,
+    ...sessionStores,
+    ...signingIn({ env, log, ...local, ...sessionStores }),
     env,
     log,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
-    authenticate: authenticatorOf(env, [tokenVerifier(local), deviceVerifier(local)]),
     records: new WorkspaceRecords(),
     attemptHandle: attemptHandleAuthenticator(local),
     authFailures: auditedAuthFailures(env, local.audit, log),
@@ -73,23 +81,11 @@ export async function openWorkspaceContext(
   workspaceId: string,
   closers: Closer[],
 ): Promise<ApiContext> {
-  const { env, log, uploads, authenticate, attemptHandle, authFailures, watchers, records, checks, startedAt, now } =
-    local;
-  const installation: InstallationContext = {
-    env,
-    log,
-    uploads,
-    authenticate,
-    attemptHandle,
-    authFailures,
-    watchers,
-    records,
-    checks,
-    startedAt,
-    now,
-  };
+  const { env, log } = local;
   const database = workspaceDatabase(local.database, workspaceId);
-  return { ...installation, ...(await openRecords({ env, log, database, workspaceId, shared: local }, closers)) };
+  // Every part of a workspace's context is replaced; what is left is the installation's.
+  const records: WorkspaceContext = await openRecords({ env, log, database, workspaceId, shared: local }, closers);
+  return { ...local, ...records };
 }
 
 interface RecordSources {
@@ -122,6 +118,28 @@ async function openRecords(
       return owed.write(`audit of ${done.action}`, () => stores.audit.record({ once, ...done }));
     },
   };
+}
+
+type SigningSources = Pick<ApiContext, 'env' | 'log'> & SessionStores & Stores;
+
+/** Who calls, by keys of the environment and by what is kept in the stores; and how users sign in. */
+function signingIn({
+  env,
+  log,
+  ...stores
+}: SigningSources): Pick<InstallationContext, 'authenticate' | 'identify' | 'issueSession' | 'sessionTokens'> {
+  const now = () => new Date();
+  const sessionTokens = createSessionTokens(stores.sessionSecrets, now);
+  const { issueSession, verifier } = createSessions(stores, {
+    secureCookies: env.NODE_ENV === 'production',
+    standing: memberStanding(stores),
+    tokens: sessionTokens,
+    log,
+    addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),
+    now,
+  });
+  const identify = identifierOf(env, [verifier, tokenVerifier(stores), deviceVerifier(stores)]);
+  return { authenticate: authenticateWith(identify), identify, issueSession, sessionTokens };
 }
 
 /** The board as the API changes it: names of branches are settled, rules asked, ceremonies required, and every change recorded. */

@@ -11,6 +11,7 @@ import { registryOf, type WorkspaceRegistry } from '../stores/identity/workspace
 import { createApp, requestTimes } from './app';
 import { originRulesOf } from './authenticator';
 import type { ApiContext } from './context';
+import { redeemTicket } from './identity/sessions/ws-tickets';
 import { openContext } from './open-context';
 import { FeedHub } from './system/feed/hub';
 import { defaultFeedSettings, serveFeed } from './system/feed/routes';
@@ -80,14 +81,15 @@ export async function startApi(
 function watchable(
   { server }: RunningServer,
   { hub, workspaces }: { hub: FeedHub; workspaces: OpenWorkspaces },
-  { env, authenticate, authFailures, watchers, log }: ApiContext,
+  { env, identify, wsTickets, authFailures, watchers, log }: ApiContext,
 ): Closer {
   const feed = serveFeed(server, {
     enter: async (caller, headers) => {
       const auth = await workspaces.enter(caller, headers);
       return { auth, hub: auth.workspaceId === localWorkspace ? hub : (await workspaces.of(auth.workspaceId)).hub };
     },
-    authenticate,
+    identify,
+    redeemTicket: (ticket) => redeemTicket(wsTickets, ticket),
     authFailures,
     watchers,
     log,

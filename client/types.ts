@@ -1135,6 +1135,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/change-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set another password; every session ends, and the caller gets a new one */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/context": {
         parameters: {
             query?: never;
@@ -1186,6 +1203,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in with the password */
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign out: the session that the request comes with ends */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set another password with the recovery key; every session ends, and there is a new recovery key */
+        post: operations["recoverAuth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign sessions with a new secret; those of the former one stay valid for a while */
+        post: operations["rotateSessionSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/rotation-status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read when the secret of sessions was replaced, and which former ones are still valid */
+        get: operations["getRotationStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the open sessions of the caller’s user, newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a session of the caller’s user */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set the first password with the code from the log of the service, and sign in */
+        post: operations["setUpAuth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/status": {
         parameters: {
             query?: never;
@@ -1197,6 +1350,23 @@ export interface paths {
         get: operations["getAuthStatus"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/ws-ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a ticket that opens one WebSocket as the caller, for clients that can send no header there */
+        post: operations["createWsTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6394,10 +6564,20 @@ export interface components {
         AuthContext: {
             actor: string;
             actorType: string;
+            /** Format: date-time */
+            authenticatedAt?: string;
             authMethod: string;
+            readonly capabilities?: string[];
+            clientId?: string;
+            clientMode?: string;
+            degradedReason?: string;
+            deviceId?: string;
+            deviceSessionId?: string;
+            membershipId?: string;
             readonly permissions: string[];
             /** @enum {string} */
             role: "admin" | "agent" | "read-only";
+            sessionId?: string;
             tokenName: string;
             userId: string;
             workspaceId: string;
@@ -6650,6 +6830,10 @@ export interface components {
             trigger?: string;
         };
         CeremonyId: string;
+        ChangePasswordBody: {
+            currentPassword?: string;
+            newPassword?: string;
+        };
         Changes: {
             changes: {
                 activity: components["schemas"]["Activity"][];
@@ -8746,6 +8930,10 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
+        LoginBody: {
+            password?: string;
+            rememberMe?: boolean;
+        };
         ManagedItemUse: {
             allowed: boolean;
             isDefault: boolean;
@@ -10236,6 +10424,13 @@ export interface components {
                 repository: string;
             } | null;
         };
+        RecoverBody: {
+            newPassword?: string;
+            recoveryKey: string;
+        };
+        Recovered: {
+            recoveryKey: string;
+        };
         RecoveryCancel: {
             attemptId: components["schemas"]["AttemptId"];
         };
@@ -10647,6 +10842,20 @@ export interface components {
             }[];
             roster: components["schemas"]["TeamRoster"] | null;
             valid: boolean;
+        };
+        RotateSecretBody: {
+            gracePeriodMs?: number;
+        };
+        RotationStatus: {
+            /** Format: date-time */
+            createdAt: string;
+            former: {
+                /** Format: date-time */
+                createdAt: string;
+                /** Format: date-time */
+                validUntil: string;
+            }[];
+            rotatedAt: string | null;
         };
         RouteRequest: {
             capabilities?: string[];
@@ -11647,6 +11856,23 @@ export interface components {
             service: "runboard";
             version: string;
         };
+        Session: {
+            address?: string;
+            /** Format: date-time */
+            createdAt: string;
+            current: boolean;
+            /** Format: date-time */
+            expiresAt: string;
+            id: string;
+            /** Format: date-time */
+            lastUsedAt: string;
+            /** @enum {string} */
+            method: "password" | "oidc";
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            userAgent?: string;
+            workspaceId: string;
+        };
         SessionOffer: {
             mode: string | null;
             model: string | null;
@@ -11660,6 +11886,17 @@ export interface components {
             }[];
             /** Format: date-time */
             observedAt: string;
+        };
+        SetUp: {
+            expiresIn: number;
+            recoveryKey: string;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            token: string;
+        };
+        SetupBody: {
+            code: string;
+            password?: string;
         };
         SharedResource: {
             content: string;
@@ -11697,6 +11934,12 @@ export interface components {
             tags?: string[] | null;
             /** @enum {string} */
             type?: "prompt" | "guideline" | "skill" | "config" | "template";
+        };
+        SignedIn: {
+            expiresIn: number;
+            /** @enum {string} */
+            role: "admin" | "agent" | "read-only";
+            token: string;
         };
         Sprint: {
             /** Format: date-time */
@@ -13419,6 +13662,10 @@ export interface components {
         };
         /** @enum {string} */
         WorktreeState: "preparing" | "ready" | "rebasing" | "committing" | "merging" | "pushing" | "integrated" | "resolving" | "continuing" | "aborting" | "cleanup" | "removed" | "failed";
+        WsTicket: {
+            expiresIn: number;
+            ticket: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -16110,6 +16357,39 @@ export interface operations {
             };
         };
     };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getAuthContext: {
         parameters: {
             query?: never;
@@ -16205,6 +16485,259 @@ export interface operations {
             };
         };
     };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    recoverAuth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recovered"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateSessionSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateSecretBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotationStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRotationStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotationStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sessionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setUpAuth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetupBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetUp"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getAuthStatus: {
         parameters: {
             query?: never;
@@ -16221,6 +16754,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuthStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWsTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WsTicket"];
                 };
             };
             /** @description Refused */

@@ -6,6 +6,7 @@ import { reviewRemedies } from './reviews';
 import { ruleRemedies } from './rules';
 import { runRemedies } from './runs';
 import { serviceRemedies } from './service';
+import { signInRemedies } from './sign-in';
 import { taskRemedies } from './tasks';
 import { worktreeRemedies } from './worktrees';
 
@@ -20,4 +21,5 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...forgeRemedies,
   ...identityRemedies,
   ...serviceRemedies,
+  ...signInRemedies,
 };

@@ -49,6 +49,7 @@ export const partSettings = {
     'BOARD_TRUSTED_PROXIES',
     // Addresses of forges are refused that workers would not call.
     'BOARD_FORGE_ALLOW_PRIVATE',
+    'RATE_LIMIT_AUTH',
     'RATE_LIMIT_AUTH_FAILURES',
     'RATE_LIMIT_GLOBAL',
     'RATE_LIMIT_READ',

@@ -18,7 +18,10 @@ function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   if (error.details.replayed === true) {
     ctx.set(replayedHeader, 'true');
   }
-  const { retryAfterMs } = error.details;
+  const { retryAfterMs, retryAfterSeconds } = error.details;
+  if (error.status === 429 && typeof retryAfterSeconds === 'number') {
+    ctx.set('Retry-After', String(retryAfterSeconds));
+  }
   if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) {
     return;
   }

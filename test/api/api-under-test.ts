@@ -86,6 +86,7 @@ async function start(settings: Record<string, string>, options: StartOptions): P
     RATE_LIMIT_READ: '0',
     RATE_LIMIT_WRITE: '0',
     RATE_LIMIT_UPLOAD: '0',
+    RATE_LIMIT_AUTH: '0',
     RATE_LIMIT_AUTH_FAILURES: '0',
     NODE_ENV: 'test',
     ...mongoSettings(),

@@ -9,5 +9,6 @@ export const testSettings = {
   RATE_LIMIT_WRITE: '0',
   RATE_LIMIT_UPLOAD: '0',
   RATE_LIMIT_ARTIFACTS: '0',
+  RATE_LIMIT_AUTH: '0',
   RATE_LIMIT_AUTH_FAILURES: '0',
 };

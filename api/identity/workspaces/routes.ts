@@ -26,7 +26,7 @@ import { switchTo } from './switch';
 const tag = 'identity';
 const type = 'workspaces';
 
-type WorkspaceContext = Pick<ApiContext, 'users' | 'workspaces' | 'recordAudit' | 'activity'>;
+type WorkspaceContext = Pick<ApiContext, 'sessions' | 'users' | 'workspaces' | 'recordAudit' | 'activity'>;
 
 /** Workspaces, and which of them the caller acts in. */
 export function workspaceRoutes(routes: Routes, context: WorkspaceContext): void {
@@ -139,7 +139,7 @@ export function workspaceRoutes(routes: Routes, context: WorkspaceContext): void
       response: selectedWorkspace,
       errors: [404, 409],
     },
-    async ({ auth, body: { workspaceId } }) => switchTo(auth, workspaceId),
+    ({ auth, body: { workspaceId } }) => switchTo(context, auth, workspaceId),
   );
 
   memberRoutes(routes, context);

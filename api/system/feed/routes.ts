@@ -2,9 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { AppError } from '../../../platform/errors/app-error';
-import type { AuthContext, Authenticate } from '../../../platform/http/auth/auth';
+import type { AuthContext, Identify } from '../../../platform/http/auth/auth';
 import type { AuthFailures } from '../../../platform/http/auth/auth-failures';
-import { presentsKey } from '../../../platform/http/auth/credentials';
+import {
+  type CredentialRequest,
+  type PresentedCredential,
+  presentedCredentials,
+} from '../../../platform/http/auth/credentials';
 import { isAllowedOrigin, type OriginRules } from '../../../platform/http/auth/loopback';
 import type { CallerAddress } from '../../../platform/http/limits/caller-address';
 import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate-limit';
@@ -14,6 +18,7 @@ import type { Log } from '../../../platform/log/log';
 import type { WatcherCount } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
+import { type Standing, Standings } from './standing';
 import { closeCodes, FeedWatcher } from './watcher';
 
 export interface FeedServerSettings extends OriginRules {
@@ -40,12 +45,30 @@ export interface Watching {
 export interface FeedServerDependencies {
   /** @throws AppError for a workspace that the caller may not watch */
   enter: (caller: AuthContext, headers: IncomingHttpHeaders) => Promise<Watching>;
-  authenticate: Authenticate;
+  identify: Identify;
+  /** What the caller of a ticket had presented; `undefined` for one that is not valid. */
+  redeemTicket: (ticket: string) => Promise<readonly PresentedCredential[] | undefined>;
   authFailures: AuthFailures;
   /** Counts the watchers of this replica. */
   watchers: WatcherCount;
   settings: FeedServerSettings;
   log: Log;
+}
+
+/** Who wants to watch, and what it proves that with from now on. */
+interface Caller {
+  auth: AuthContext | undefined;
+  credentials: readonly PresentedCredential[];
+  request: CredentialRequest;
+  /** Whether there was a credential at all. */
+  presented: boolean;
+}
+
+interface Admission {
+  watching: Watching | undefined;
+  /** Of a credential that may be revoked. */
+  standing: Standing | undefined;
+  address: string | undefined;
 }
 
 const notFound: Refusal = { status: 404, code: 'NOT_FOUND', message: 'This path does not serve a WebSocket.' };
@@ -61,7 +84,8 @@ const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, strin
 
 /** Serves `/ws` on an HTTP server. */
 export function serveFeed(server: Server, deps: FeedServerDependencies): { close(): Promise<void> } {
-  const { enter, authenticate, authFailures, watchers, settings, log } = deps;
+  const { enter, identify, redeemTicket, authFailures, watchers, settings, log } = deps;
+  const standings = new Standings(identify, log);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   sockets.on('wsClientError', (error, socket) =>
     refuse(socket, {
@@ -102,22 +126,33 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       refuse(socket, foreignPage);
       return;
     }
-    const queryKey = url.searchParams.get('api_key') ?? undefined;
-    const auth = await authenticate(request.headers, request.socket, queryKey);
-    if (!auth) {
-      const presented = presentsKey(request.headers, queryKey);
-      const standing = authFailures.record(request, { via: 'ws', presented });
+    const caller = await callerOf(request, url.searchParams);
+    if (!caller.auth) {
+      const standing = authFailures.record(request, { via: 'ws', presented: caller.presented });
       if (!standing.allowed) {
         const nowMs = Date.now();
         refuse(socket, rateLimited(standing, nowMs, 'failed authentications'), standingHeaders(standing, nowMs));
         return;
       }
     }
-    const watching = auth && (await enter(auth, request.headers));
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, watching, settings.addressOf(request)));
+    const watching = caller.auth && (await enter(caller.auth, request.headers));
+    const standing = caller.auth && standings.of(caller.auth, caller.credentials, caller.request);
+    const address = settings.addressOf(request);
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, standing, address }));
   }
 
-  function admit(socket: WebSocket, watching: Watching | undefined, address: string | undefined): void {
+  /** Who wants to watch, by a ticket if there is one, and by nothing else then. */
+  async function callerOf({ headers, socket }: IncomingMessage, query: URLSearchParams): Promise<Caller> {
+    const ticket = query.get('ticket');
+    const credentials =
+      ticket === null ? presentedCredentials(headers, query.get('api_key') ?? undefined) : await redeemTicket(ticket);
+    const { remoteAddress, localAddress, localPort } = socket;
+    const request = { headers, connection: { remoteAddress, localAddress, localPort } };
+    const auth = credentials && (await identify(credentials, request));
+    return { auth, credentials: credentials ?? [], request, presented: ticket !== null || credentials?.length !== 0 };
+  }
+
+  function admit(socket: WebSocket, { watching, standing, address }: Admission): void {
     socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
     // A page sees close codes, and nothing of a refused handshake.
     if (!watching) {
@@ -129,7 +164,8 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     }
     socket.on('close', leave);
     const { auth, hub } = watching;
-    const watcher = new FeedWatcher(socket, auth);
+    const watcher = new FeedWatcher(socket, auth, standing);
+    standing?.add(watcher);
     const stopPinging = keepAlive(socket, watcher, settings);
     let messages = 0;
     const window = setInterval(() => (messages = 0), messageWindowMs).unref();
@@ -154,6 +190,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     socket.on('close', () => {
       stopPinging();
       clearInterval(window);
+      standing?.remove(watcher);
       hub.remove(watcher);
     });
     hub.add(watcher);
@@ -162,6 +199,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
   return {
     async close() {
       server.off('upgrade', onUpgrade);
+      standings.close();
       for (const socket of sockets.clients) {
         socket.close(closeCodes.goingAway, 'the server is stopping');
       }

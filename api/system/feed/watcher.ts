@@ -15,18 +15,32 @@ const maxBufferedBytes = 1_000_000;
 /** Above this, in bytes, a stream to the watcher waits until it has caught up. */
 const highWaterBytes = 64_000;
 
+/** Notices that wait until it is known whether their watcher may still watch; beyond them it is dropped. */
+const maxWithheld = 1_000;
+
+/** Whether a watcher may still watch. */
+export interface WatcherStanding {
+  /** Whether that was verified a moment ago. */
+  isFresh(): boolean;
+  /** Verifies it: the watcher is released or closed. */
+  refresh(): void;
+}
+
 /** Channels a watcher receives without following a task. None chosen means all. */
 export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts';
 
 /** One connection: its caller, its channels, and how much it has not read yet. */
 export class FeedWatcher {
   private readonly chosen = new Set<Channel>();
+  private readonly withheld: { notice: FeedNotice; written: (() => void) | undefined }[] = [];
   /** The chat session it follows. */
   chatId: string | undefined;
 
   constructor(
     private readonly socket: WebSocket,
     readonly auth: AuthContext,
+    /** Of a caller whose credential may be revoked. */
+    private readonly standing?: WatcherStanding,
   ) {}
 
   get open(): boolean {
@@ -63,12 +77,47 @@ export class FeedWatcher {
     this.socket.close(code, reason);
   }
 
+  /** Closes the connection of a caller that may not watch any more: nothing that waits is delivered. */
+  expel(code: number, reason: string): void {
+    for (const { written } of this.withheld.splice(0)) {
+      written?.();
+    }
+    this.close(code, reason);
+    // A side that takes no part in closing would go on to be written to.
+    setTimeout(() => this.terminate(), 1_000).unref();
+  }
+
   /** Ends the connection without a close frame, which would not be read. */
   terminate(): void {
     this.socket.terminate();
   }
 
+  /** Writes what was withheld while it was not known whether the caller may still watch. */
+  release(): void {
+    for (const { notice, written } of this.withheld.splice(0)) {
+      this.writeNow(notice, written);
+    }
+  }
+
   private write(notice: FeedNotice, written: (() => void) | undefined): void {
+    if (!this.standing || (this.standing.isFresh() && this.withheld.length === 0)) {
+      this.writeNow(notice, written);
+      return;
+    }
+    if (!this.open) {
+      written?.();
+      return;
+    }
+    if (this.withheld.length >= maxWithheld) {
+      this.expel(closeCodes.tryAgainLater, 'it is not known whether you may still watch');
+      written?.();
+      return;
+    }
+    this.withheld.push({ notice, written });
+    this.standing.refresh();
+  }
+
+  private writeNow(notice: FeedNotice, written: (() => void) | undefined): void {
     if (!this.open) {
       return written?.();
     }

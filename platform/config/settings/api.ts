@@ -35,6 +35,9 @@ export const rateLimitSettings = {
   RATE_LIMIT_WRITE: perMinute(60).describe('Its writes'),
   RATE_LIMIT_UPLOAD: perMinute(20).describe('Its uploads'),
   RATE_LIMIT_ARTIFACTS: perMinute(120).describe('Its reads of contents of output artifacts'),
+  RATE_LIMIT_AUTH: integer(10, { min: 0, max: 1_000_000, unit: 'in 15 minutes' }).describe(
+    'Its sign-ins, setups, recoveries and changes of a password, over all replicas',
+  ),
   RATE_LIMIT_AUTH_FAILURES: perMinute(30).describe(
     'Its failed authentications; further requests are answered with 429',
   ),

@@ -1,7 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey, Role } from '../../config/env';
-import { type CredentialVerifier, presentedCredentials } from './credentials';
+import {
+  type CredentialRequest,
+  type CredentialVerifier,
+  type PresentedCredential,
+  presentedCredentials,
+} from './credentials';
 import { type Connection, isDirectRequest, isLocalRequest, type OriginRules } from './loopback';
 
 /** The workspace of those who name none: its records have the names that they had before there were others. */
@@ -36,6 +41,8 @@ export interface AuthContext {
   clientId?: string;
   /** What the client of a session or of a device may do on its machine, e.g. `local-agent:run`. */
   capabilities?: readonly string[];
+  /** What carried the credential, where it is one that is kept in the stores and may be revoked. */
+  carrier?: PresentedCredential['carrier'];
   /** Why the caller has less than was once approved. */
   degradedReason?: string;
   /** The membership of the workspace that gives the caller its role. */
@@ -77,9 +84,24 @@ export type Authenticate = (
   queryKey?: string,
 ) => Promise<AuthContext | undefined>;
 
+/**
+ * Identifies the owner of credentials that were taken from a request before, such as for an open WebSocket: the same as for a
+ * request that presents them now.
+ */
+export type Identify = (
+  credentials: readonly PresentedCredential[],
+  request: CredentialRequest,
+) => Promise<AuthContext | undefined>;
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-export function createAuthenticator(settings: AuthSettings): Authenticate {
+/** Identifies the sender of a request by what it presents. */
+export const authenticateWith =
+  (identify: Identify): Authenticate =>
+  (headers, connection, queryKey) =>
+    identify(presentedCredentials(headers, queryKey), { headers, connection });
+
+export function createIdentifier(settings: AuthSettings): Identify {
   const describe = (
     role: Role,
     { actorType, authMethod, name }: Pick<AuthContext, 'actorType' | 'authMethod'> & { name: string },
@@ -127,24 +149,28 @@ export function createAuthenticator(settings: AuthSettings): Authenticate {
     for (const verify of settings.verifiers) {
       const caller = await verify(credential, request);
       if (caller) {
-        return caller;
+        return { ...caller, carrier: credential.carrier };
       }
     }
     return undefined;
   };
 
-  return async (headers, connection, queryKey) => {
+  return async (credentials, request) => {
+    const { headers, connection } = request;
     if (open && isDirectRequest(headers, connection, settings.origins)) {
       return open;
     }
-    const presented = presentedCredentials(headers, queryKey);
-    for (const credential of presented) {
+    for (const credential of credentials) {
       const holder = credential.carrier === 'cookie' ? undefined : keyHolder(credential.value);
-      const caller = holder ?? (await verified(credential, { headers, connection }));
+      const caller = holder ?? (await verified(credential, request));
       if (caller) {
         return caller;
       }
     }
-    return presented.length === 0 && local && isLocalRequest(headers, connection) ? local : undefined;
+    return credentials.length === 0 && local && isLocalRequest(headers, connection) ? local : undefined;
   };
 }
+
+/** The identification of requests, from their headers. */
+export const createAuthenticator = (settings: AuthSettings): Authenticate =>
+  authenticateWith(createIdentifier(settings));

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../errors/app-error';
 import { isReadMethod } from '../context';
 import type { AuthContext } from './auth';
+import { isOfOwnPage } from './loopback';
 
 interface AuthorizedRequest {
   method: string;
@@ -46,4 +48,23 @@ export function authorize(
     });
   }
   return auth;
+}
+
+/**
+ * Refuses a change by a session's cookie that may have been sent for a page of somewhere else.
+ *
+ * @throws AppError `CSRF_REJECTED` 403
+ */
+export function assertOwnPage(
+  auth: AuthContext | undefined,
+  { method, headers }: { method: string; headers: IncomingHttpHeaders },
+): void {
+  if (auth?.carrier === 'cookie' && !isReadMethod(method) && !isOfOwnPage(headers)) {
+    throw new AppError('CSRF_REJECTED', {
+      status: 403,
+      message:
+        'A change with the cookie of a session needs the header Origin, or Sec-Fetch-Site: same-origin, as browsers send them. ' +
+        'Programs send the token of the session as a bearer token.',
+    });
+  }
 }

@@ -134,3 +134,10 @@ export function isLocalRequest(headers: IncomingHttpHeaders, connection: Connect
   }
   return isDirectRequest(headers, connection, { allowedOrigins: [], allowLocalOrigins: true });
 }
+
+/**
+ * Whether a browser proves that a page of this service, or of an origin that may call it, has made the request. A cookie comes
+ * with requests of other pages as well. The origin itself is checked for every request ([cors.ts](cors.ts)).
+ */
+export const isOfOwnPage = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
+  origin !== undefined || site === 'same-origin';

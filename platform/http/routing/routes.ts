@@ -6,7 +6,7 @@ import type { Page, PagedBody } from '../../lists/page';
 import { currentOperation } from '../../operations/operation';
 import { type AuthContext, type Authenticate, localWorkspaceId } from '../auth/auth';
 import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
-import { authorize } from '../auth/authorize';
+import { assertOwnPage, authorize } from '../auth/authorize';
 import { presentsKey } from '../auth/credentials';
 import { readJsonBody } from '../body/body';
 import { receiveForm, type UploadLimits } from '../body/multipart';
@@ -235,6 +235,7 @@ async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDepen
       recordHttpFailure(deps.authFailures, ctx, presented);
     }
   }
+  assertOwnPage(caller, { method: ctx.method, headers: ctx.req.headers });
   if (contract.permission === 'public') {
     return caller ?? anonymous;
   }

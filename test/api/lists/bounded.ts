@@ -37,6 +37,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getReflection: [20, 'the schema of a reflection'],
   getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
   getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],
+  getRotationStatus: [20, 'maxFormerSecrets'],
   getRunApproval: [100, 'limits.scopes of an approval; requirements are one for each dimension of a phase'],
   getRunRecovery: [66, 'artifacts that the schema of a completion allows, and two lines about files and commits'],
   getRunStatus: [capabilityIds.length, 'capabilityIds; the controls are a table of fewer'],

@@ -32,6 +32,22 @@ export const governedCases: ListCase[] = [
     add: ({ api }, n) => api.context.audit.record({ action: 'list.test', actor: 'user:test', resource: `${n}` }),
   },
   {
+    operation: 'listSessions',
+    path: '/api/auth/sessions',
+    add: ({ api }, n) =>
+      api.context.sessions.add({
+        _id: `session_${String(n).padStart(24, '0')}`,
+        userId: 'local-user',
+        workspaceId: 'local',
+        role: 'admin',
+        method: 'password',
+        createdAt: at(),
+        lastUsedAt: at(),
+        expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+        remembered: false,
+      }),
+  },
+  {
     operation: 'listDecisions',
     path: '/api/decisions?agent=lister&minConfidence=0.1',
     add: posting('/api/decisions', (n) => ({ decision: `way ${n}`, confidence: 0.5, agent: 'lister' })),

@@ -41,6 +41,7 @@ const administrative = [
   'DELETE /api/status-history',
   'GET /api/audit',
   'GET /api/audit/verify',
+  'GET /api/auth/rotation-status',
   'GET /api/health/deep',
   'GET /api/identity/users',
   'GET /api/identity/workspaces/{workspaceId}/api-tokens',
@@ -59,6 +60,8 @@ const administrative = [
   'POST /api/agents/permissions/approvals/{id}',
   'POST /api/agents/{taskId}/workspace-trust/decisions',
   'POST /api/agents/{taskId}/workspace-trust/revoke',
+  'POST /api/auth/change-password',
+  'POST /api/auth/rotate-secret',
   'POST /api/identity/invitations/{id}/revoke',
   'POST /api/identity/workspaces',
   'POST /api/identity/workspaces/{workspaceId}/api-tokens',
@@ -85,6 +88,8 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   // What is the caller's own: its name, its workspace, its token.
   [/^\/api\/identity\/(profile(\/|$)|workspaces\/switch$|invitations\/accept$)/, 'workspace:read'],
+  // Its own sessions, of whichever role a user is.
+  [/^\/api\/auth\/sessions\//, 'workspace:read'],
   // What agents may do.
   [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
   // Starting, stopping and overriding agents.
@@ -119,6 +124,13 @@ describe('every operation', () => {
       // A caller that knows the token of an invitation, or a pairing code, exchanges it for a credential.
       'POST /api/auth/device-pairing/exchange',
       'POST /api/auth/invitations/accept',
+      // A password, a code or a recovery key is sent instead.
+      'POST /api/auth/login',
+      'POST /api/auth/logout',
+      'POST /api/auth/recover',
+      'POST /api/auth/setup',
+      // Asks for the permission itself, so that a caller that may only read gets one too.
+      'POST /api/auth/ws-ticket',
       // A caller that knows the secret of the webhook has signed it.
       'POST /api/github/webhooks/{repo}',
     ]);
@@ -177,6 +189,7 @@ describe('the role', () => {
     expect(namesOf(withheld)).toEqual([
       'GET /api/audit',
       'GET /api/audit/verify',
+      'GET /api/auth/rotation-status',
       'GET /api/health/deep',
       'GET /api/identity/users',
       'GET /api/identity/workspaces/{workspaceId}/api-tokens',

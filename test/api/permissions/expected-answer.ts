@@ -14,6 +14,14 @@ export const furtherPermissions: Record<string, { permission: Permission; needed
   'DELETE /api/agents/register/{id}': { permission: 'agent:write', needed: 'for an agent other than the caller' },
 };
 
+/** Codes of refusals of operations that are open because they take another proof than a key, and that proof is not in the request. */
+export const otherProofs: Record<string, readonly string[]> = {
+  'POST /api/auth/setup': ['INVALID_SETUP_CODE', 'PASSWORD_SESSION_LOCAL_ONLY'],
+  'POST /api/auth/login': ['PASSWORD_SESSION_LOCAL_ONLY'],
+  'POST /api/auth/recover': ['PASSWORD_SESSION_LOCAL_ONLY'],
+  'POST /api/auth/ws-ticket': ['AUTH_REQUIRED'],
+};
+
 /** @param role what the caller's credential proves; undefined: nothing */
 export function expectedAnswer({ method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
   if (permission === undefined) {

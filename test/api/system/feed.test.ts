@@ -5,7 +5,7 @@ import { WatcherCount, type WatcherLimits } from '../../../api/system/feed/admis
 import { FeedHub } from '../../../api/system/feed/hub';
 import { defaultFeedSettings, type FeedServerSettings, serveFeed } from '../../../api/system/feed/routes';
 import { rolePermissions } from '../../../contracts/permissions';
-import { createAuthenticator } from '../../../platform/http/auth/auth';
+import { createIdentifier } from '../../../platform/http/auth/auth';
 import { type AuthFailure, createAuthFailures } from '../../../platform/http/auth/auth-failures';
 import { socketAddress } from '../../../platform/http/limits/caller-address';
 import { createLog } from '../../../platform/log/log';
@@ -57,12 +57,13 @@ describe('event feed', () => {
     closers.push(() => hub.stop());
     const server = createServer();
     const origins = { allowedOrigins: ['https://board.example'], allowLocalOrigins: false };
-    const authenticate = createAuthenticator({ enabled: true, apiKeys: keys, rolePermissions, origins, verifiers: [] });
+    const identify = createIdentifier({ enabled: true, apiKeys: keys, rolePermissions, origins, verifiers: [] });
     const failures: AuthFailure[] = [];
     const authFailures = createAuthFailures({ limit: 5, report: (failure) => failures.push(failure) });
     const served = serveFeed(server, {
       enter: async (auth) => ({ auth, hub }),
-      authenticate,
+      identify,
+      redeemTicket: async () => undefined,
       authFailures,
       watchers: new WatcherCount({ maxWatchers, maxWatchersPerAddress }),
       log,

@@ -14,6 +14,7 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
+import { sessionsContract } from './sessions';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
 
@@ -35,5 +36,6 @@ export function storeContract(harness: StoreHarness): void {
   rateCountsContract(harness);
   runListsContract(harness);
   identityContract(harness);
+  sessionsContract(harness);
   workspacesContract(harness);
 }

@@ -238,7 +238,7 @@ describe('GET /api/auth/status', () => {
     await open();
     const { body } = await status();
     expect(body).toEqual({
-      needsSetup: false,
+      needsSetup: true,
       authenticated: false,
       sessionExpiry: null,
       authEnabled: true,

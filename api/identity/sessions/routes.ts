@@ -1,0 +1,85 @@
+import { authContext, authStatus, wsTicket } from '../../../contracts/identity/session';
+import type { AuthContext } from '../../../platform/http/auth/auth';
+import { authorize } from '../../../platform/http/auth/authorize';
+import { presentedCredentials } from '../../../platform/http/auth/credentials';
+import { callerAddressBehind } from '../../../platform/http/limits/caller-address';
+import { routeLimit } from '../../../platform/http/limits/rate-limit';
+import { addressKey } from '../../../platform/http/limits/rate-limit';
+import type { Routes } from '../../../platform/http/routing/routes';
+import type { ApiContext } from '../../context';
+import { owner, passwordRoutes } from './routes.password';
+import { sessionRoutes } from './routes.sessions';
+import { ticketMs, ticketText } from './ws-tickets';
+
+const tag = 'auth';
+/** Reads of the status, a minute and address. */
+const statusLimit = 120;
+
+/** What of the context of a caller is its own to know: nothing of how the service found it out. */
+const ownContext = ({ attemptId: _attempt, carrier: _carrier, ...known }: AuthContext) => known;
+
+/** Signing in and out, and who the caller is (specification 1, Auth and identity). */
+export function authRoutes(routes: Routes, context: ApiContext): void {
+  const { env, passwords, sessions, wsTickets } = context;
+  const addressOf = callerAddressBehind(env.BOARD_TRUSTED_PROXIES);
+  const limitStatus = routeLimit(env.RATE_LIMIT_AUTH === 0 ? 0 : statusLimit);
+  passwordRoutes(routes, context);
+  sessionRoutes(routes, context);
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/auth/status',
+      operationId: 'getAuthStatus',
+      summary: 'Read whether the caller is authenticated and its role',
+      tag,
+      permission: 'public',
+      response: authStatus,
+      errors: [429],
+    },
+    async ({ auth }, ctx) => {
+      limitStatus(ctx, addressKey(addressOf(ctx.req)));
+      const authenticated = auth.authMethod !== 'none';
+      const session = auth.sessionId === undefined ? undefined : await sessions.get(auth.sessionId);
+      return {
+        needsSetup: env.BOARD_AUTH_ENABLED && (await passwords.get(owner)) === undefined,
+        authenticated,
+        sessionExpiry: session?.expiresAt ?? null,
+        authEnabled: env.BOARD_AUTH_ENABLED,
+        role: authenticated ? auth.role : null,
+      };
+    },
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/auth/context',
+      operationId: 'getAuthContext',
+      summary: 'Read the role, permissions and identity of the caller',
+      tag,
+      permission: 'workspace:read',
+      response: authContext,
+    },
+    async ({ auth }) => ownContext(auth),
+  );
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/auth/ws-ticket',
+      operationId: 'createWsTicket',
+      summary: 'Create a ticket that opens one WebSocket as the caller, for clients that can send no header there',
+      tag,
+      permission: 'public',
+      idempotency: 'none',
+      response: wsTicket,
+    },
+    async ({ auth }, ctx) => {
+      // It reads, if anything: a caller that may only read gets one too.
+      authorize(auth.authMethod === 'none' ? undefined : auth, 'task:read', { method: 'GET' });
+      const ticket = await wsTickets.issue(ticketText(presentedCredentials(ctx.req.headers)), ticketMs);
+      return { ticket, expiresIn: ticketMs / 1_000 };
+    },
+  );
+}
