@@ -59,7 +59,7 @@ export async function load({ port, path, connections, seconds, body }: LoadOptio
         const text = body();
         sent = performance.now();
         socket.write(
-          `POST ${path} HTTP/1.1\r\nHost: bench\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+          `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
         );
       };
       socket.on('data', (chunk: Buffer) => {
