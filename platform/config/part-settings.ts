@@ -84,6 +84,7 @@ export const partSettings = {
     'BITMAP_PORT',
     'BITMAP_TOKEN',
     'BITMAP_BODY_LIMIT_BYTES',
+    'BITMAP_QUERY_TIMEOUT_MS',
     'BITMAP_THREADS',
   ],
   plants: [

@@ -15,6 +15,8 @@ export interface BitmapSettings {
   /** Proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[];
   bodyLimit: number;
+  /** How long a query may take, in milliseconds. */
+  queryTimeoutMs: number;
   /** How many threads count what takes long. */
   threads: number;
 }
@@ -38,6 +40,7 @@ export function bitmapSettings(env: PartEnvironment<'bitmap'>): BitmapSettings {
     maxAuthFailures: env.RATE_LIMIT_AUTH_FAILURES,
     trustedProxies: env.BOARD_TRUSTED_PROXIES,
     bodyLimit: env.BITMAP_BODY_LIMIT_BYTES,
+    queryTimeoutMs: env.BITMAP_QUERY_TIMEOUT_MS,
     threads: env.BITMAP_THREADS ?? availableParallelism(),
   };
 }

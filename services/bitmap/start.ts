@@ -9,6 +9,8 @@ import { createApp } from './http/app';
 import { createGate } from './http/gate';
 import { Metrics } from './http/metrics';
 import { bitmapRefusalBody } from './http/reply';
+import { defaultLimits, type QueryLimits } from './query/limits';
+import { Slices } from './query/slices';
 import type { BitmapSettings } from './settings';
 import { Store } from './storage/store';
 import { type ThreadOptions, Threads } from './threads/threads';
@@ -28,6 +30,10 @@ export interface StartBitmapOptions extends BitmapSettings {
   onFailure: (error: Error) => void;
   checkpointBytes?: number;
   threadOptions?: Omit<ThreadOptions, 'threads' | 'log'>;
+  /** Beside the setting of how long queries may take; tests lower them. */
+  limits?: Partial<QueryLimits>;
+  /** How many queries may be under way that take long. */
+  maxLongQueries?: number;
 }
 
 /** While large imports are worked on, headers that have come wait to be read for as long as they take. */
@@ -57,7 +63,9 @@ export async function startBitmapServer(options: StartBitmapOptions): Promise<Ru
       report: (failure) => log.warn(failure, 'authentication failed'),
     });
     const gate = createGate(token, authFailures);
-    const app = createApp({ log, gate, store, bodyLimit, threads, metrics: new Metrics() });
+    const limits = { ...defaultLimits, ms: options.queryTimeoutMs, ...options.limits };
+    const slices = new Slices(options.maxLongQueries);
+    const app = createApp({ log, gate, store, bodyLimit, threads, slices, limits, metrics: new Metrics() });
     const server = await listen(app, {
       host,
       port,

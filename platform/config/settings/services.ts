@@ -10,6 +10,7 @@ export const bitmapSettings = {
   BITMAP_BODY_LIMIT_BYTES: integer(268_435_456, { min: 1024, max: 1_073_741_824, unit: 'bytes' }).describe(
     'Largest body that it accepts',
   ),
+  BITMAP_QUERY_TIMEOUT_MS: milliseconds(30_000).describe('How long a query of it may take'),
   BITMAP_THREADS: z.coerce
     .number()
     .int()

@@ -3,8 +3,8 @@ import type { ColumnSet } from '../engine/column-set';
 import type { Int } from '../int';
 import type { Answer, Group, Pair, Result, RowResult } from '../query/result';
 
-/** Rows with more columns are made into text a piece at a time, so that no other caller waits for one huge answer. */
-const atOnce = 100_000;
+/** Results with more columns, or more of anything else, are made into text a piece at a time: no other caller waits for one huge answer. */
+const atOnce = { columns: 100_000, items: 5_000 };
 
 /** Pieces of an answer's text; joined they are one JSON document. */
 export type Pieces = Iterable<string>;
@@ -21,7 +21,21 @@ function attributeValue(value: AttributeValue): string {
 const attributeObject = (attributes: Attributes): string =>
   `{${attributes.map(([name, value]) => `${json(name)}:${attributeValue(value)}`).join(',')}}`;
 
-const ids = (list: readonly Int[]): string => `[${list.join(',')}]`;
+/** A list, some items at a time. */
+function* listOf<T>(items: readonly T[], text: (item: T) => string): Pieces {
+  let separator = '[';
+  for (let from = 0; from < items.length; from += atOnce.items) {
+    yield (
+      separator +
+      items
+        .slice(from, from + atOnce.items)
+        .map(text)
+        .join(',')
+    );
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
 
 function* columnList(columns: ColumnSet): Pieces {
   let separator = '[';
@@ -85,16 +99,18 @@ function* result(one: Result, answer: Answer): Pieces {
       yield `{"value":${one.value},"count":${one.count}}`;
       break;
     case 'pairs':
-      yield `[${one.pairs.map(pair).join(',')}]`;
+      yield* listOf(one.pairs, pair);
       break;
     case 'pair':
       yield pair(one.pair);
       break;
     case 'rows':
-      yield one.keys ? `{"rows":null,"keys":${JSON.stringify(one.keys)}}` : `{"rows":${ids(one.rows)}}`;
+      yield one.keys ? '{"rows":null,"keys":' : '{"rows":';
+      yield* one.keys ? listOf(one.keys, json) : listOf(one.rows, String);
+      yield '}';
       break;
     case 'groups':
-      yield `[${one.groups.map(group).join(',')}]`;
+      yield* listOf(one.groups, group);
       break;
   }
 }
@@ -111,15 +127,30 @@ export function* answerJson(answer: Answer): Pieces {
   yield ']';
   const { columnAttributes } = answer;
   if (columnAttributes && columnAttributes.length > 0) {
-    const list = columnAttributes.map(({ column, key, attributes }) => {
+    yield ',"columnAttrs":';
+    yield* listOf(columnAttributes, ({ column, key, attributes }) => {
       const name = key === undefined ? `"id":${column}` : `"key":${json(key)}`;
       return `{${name},"attrs":${attributeObject(attributes)}}`;
     });
-    yield `,"columnAttrs":[${list.join(',')}]`;
   }
   yield '}\n';
 }
 
 /** Whether an answer is better sent in pieces. Its rows must then not change before all of it is sent. */
-export const isLarge = ({ results }: Answer): boolean =>
-  results.some((one) => one.kind === 'row' && !one.withoutColumns && one.columns.size > atOnce);
+export const isLarge = ({ results, columnAttributes = [] }: Answer): boolean =>
+  columnAttributes.length > atOnce.items || results.some(isLargeResult);
+
+function isLargeResult(one: Result): boolean {
+  switch (one.kind) {
+    case 'row':
+      return !one.withoutColumns && one.columns.size > atOnce.columns;
+    case 'pairs':
+      return one.pairs.length > atOnce.items;
+    case 'rows':
+      return one.rows.length > atOnce.items;
+    case 'groups':
+      return one.groups.length > atOnce.items;
+    default:
+      return false;
+  }
+}

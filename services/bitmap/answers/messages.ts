@@ -1,6 +1,7 @@
 import { type Attributes, isFraction } from '../engine/attributes';
 import type { Int } from '../int';
 import type { Answer, Group, Pair, Result } from '../query/result';
+import type { Steps } from '../steps';
 import { MessageWriter, readMessage } from './wire';
 
 /*
@@ -242,11 +243,14 @@ function groupMessage({ rows, count }: Group): MessageWriter {
   return message.integer(2, count);
 }
 
-function rowMessage(result: Result & { kind: 'row' }, { keyOf }: Answer): MessageWriter {
+/** Items of a result that are written in one step. */
+const itemsOfStep = 1_000;
+
+function* rowMessage(result: Result & { kind: 'row' }, { keyOf }: Answer): Steps<MessageWriter> {
   const message = new MessageWriter();
   const { columns } = result;
   if (!result.withoutColumns && !keyOf) {
-    message.integers(1, columns.chunks());
+    yield* message.integersInSteps(1, columns.chunks());
   }
   if (!result.withoutAttributes) {
     addAttributes(message, 2, result.attributes);
@@ -254,26 +258,39 @@ function rowMessage(result: Result & { kind: 'row' }, { keyOf }: Answer): Messag
   if (!result.withoutColumns && keyOf) {
     for (const chunk of columns.chunks()) {
       message.texts(3, chunk.map(keyOf));
+      yield;
     }
   }
   return message;
 }
 
-function resultMessage(result: Result, answer: Answer): MessageWriter {
+/** Adds a message for each item, some at a time. */
+function* addEach<T>(
+  to: MessageWriter,
+  field: number,
+  { items, message }: { items: readonly T[]; message: (item: T) => MessageWriter },
+): Steps<void> {
+  for (const [at, item] of items.entries()) {
+    to.message(field, message(item));
+    if (at % itemsOfStep === 0) {
+      yield;
+    }
+  }
+}
+
+function* resultMessage(result: Result, answer: Answer): Steps<MessageWriter> {
   const message = new MessageWriter();
   switch (result.kind) {
     case 'nothing':
       break;
     case 'row':
-      message.message(1, rowMessage(result, answer));
+      message.message(1, yield* rowMessage(result, answer));
       break;
     case 'count':
       message.integer(2, result.count);
       break;
     case 'pairs':
-      for (const pair of result.pairs) {
-        message.message(3, pairMessage(pair));
-      }
+      yield* addEach(message, 3, { items: result.pairs, message: pairMessage });
       break;
     case 'pair':
       message.message(3, pairMessage(result.pair));
@@ -285,9 +302,7 @@ function resultMessage(result: Result, answer: Answer): MessageWriter {
       message.message(5, new MessageWriter().integer(1, result.value).integer(2, result.count));
       break;
     case 'groups':
-      for (const group of result.groups) {
-        message.message(8, groupMessage(group));
-      }
+      yield* addEach(message, 8, { items: result.groups, message: groupMessage });
       break;
     case 'rows': {
       const identifiers = new MessageWriter();
@@ -303,18 +318,22 @@ function resultMessage(result: Result, answer: Answer): MessageWriter {
 }
 
 /** The answer of a query as a `QueryResponse`. */
-export function answerProtobuf(answer: Answer): Uint8Array {
+export function* answerProtobuf(answer: Answer): Steps<Uint8Array> {
   const response = new MessageWriter();
   for (const result of answer.results) {
-    response.message(2, resultMessage(result, answer));
+    response.message(2, yield* resultMessage(result, answer));
   }
-  for (const { column, key, attributes } of answer.columnAttributes ?? []) {
-    const set = new MessageWriter();
-    if (key === undefined) {
-      set.integer(1, column);
-    }
-    addAttributes(set, 2, attributes);
-    response.message(3, key === undefined ? set : set.text(3, key));
-  }
+  const columns = answer.columnAttributes ?? [];
+  yield* addEach(response, 3, {
+    items: columns,
+    message: ({ column, key, attributes }) => {
+      const set = new MessageWriter();
+      if (key === undefined) {
+        set.integer(1, column);
+      }
+      addAttributes(set, 2, attributes);
+      return key === undefined ? set : set.text(3, key);
+    },
+  });
   return response.finish();
 }

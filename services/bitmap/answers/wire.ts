@@ -1,5 +1,6 @@
 import { Reader, Writer } from 'protobufjs/minimal';
 import { type Int, toInt } from '../int';
+import { finish, type Steps } from '../steps';
 
 /** Bytes that are not the protobuf message they should be. */
 export class ProtobufError extends Error {
@@ -7,6 +8,9 @@ export class ProtobufError extends Error {
 }
 
 const lengthDelimited = 2;
+
+/** Entries of a list: a byte each at least, and eight in memory. */
+export const maxListed = 16_777_216;
 
 /** Reads the value of one field. */
 export class ValueReader {
@@ -33,11 +37,19 @@ export class ValueReader {
 
   /** Adds the values of a repeated integer, packed or not. */
   addUnsigned(to: Int[]): void {
-    this.each((value) => to.push(value));
+    this.each((value) => this.add(to, value));
   }
 
   addSigned(to: Int[]): void {
-    this.each((value) => to.push(value > maxSigned ? toInt(BigInt.asIntN(64, BigInt(value))) : value));
+    this.each((value) => this.add(to, value > maxSigned ? toInt(BigInt.asIntN(64, BigInt(value))) : value));
+  }
+
+  /** @throws ProtobufError when a list gets longer than any may be */
+  private add(to: Int[], value: Int): void {
+    if (to.length >= maxListed) {
+      throw new ProtobufError(`a list has more than ${maxListed} entries; send it in parts`);
+    }
+    to.push(value);
   }
 
   private each(visit: (value: Int) => void): void {
@@ -152,11 +164,20 @@ export class MessageWriter {
 
   /** A repeated 64-bit integer, packed. */
   integers(field: number, values: Iterable<readonly Int[]>): this {
-    const bytes = Buffer.concat(Array.from(values, packed));
+    finish(this.integersInSteps(field, values));
+    return this;
+  }
+
+  *integersInSteps(field: number, values: Iterable<readonly Int[]>): Steps<void> {
+    const chunks: Uint8Array[] = [];
+    for (const chunk of values) {
+      chunks.push(packed(chunk));
+      yield;
+    }
+    const bytes = Buffer.concat(chunks);
     if (bytes.length > 0) {
       this.tag(field, lengthDelimited).bytes(bytes);
     }
-    return this;
   }
 
   texts(field: number, values: Iterable<string>): this {
@@ -197,5 +218,5 @@ function packed(values: readonly Int[]): Uint8Array {
       bytes[at++] = Number(rest);
     }
   }
-  return bytes.subarray(0, at);
+  return bytes.slice(0, at);
 }

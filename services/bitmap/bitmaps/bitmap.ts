@@ -32,6 +32,8 @@ export interface Bitmap {
   toUint32Array(): Uint32Array;
   /** The portable format that other roaring implementations read. */
   serialize(format: 'portable'): Uint8Array;
+  /** How many bytes `serialize` returns; cheap. */
+  getSerializationSizeInBytes(format: 'portable'): number;
   /** Lets stretches of neighbouring values take less space. */
   runOptimize(): boolean;
   /** Releases memory that growth left. */

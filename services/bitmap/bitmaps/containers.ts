@@ -17,6 +17,10 @@ const wordCount = 2048;
 export const isList = (container: Container): container is Uint16Array => container instanceof Uint16Array;
 export const countOf = (container: Container): number => (isList(container) ? container.length : container.count);
 
+/** Bytes of its list or its bits. */
+export const sizeOf = (container: Container): number =>
+  isList(container) ? 2 * container.length : 4 * container.bits.length;
+
 function bitCount(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);

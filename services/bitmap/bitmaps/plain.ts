@@ -206,6 +206,14 @@ export class PlainBitmap implements Bitmap {
     return writePortable(this.entries());
   }
 
+  getSerializationSizeInBytes(_format: 'portable'): number {
+    let size = 8;
+    for (const container of this.parts.values()) {
+      size += 8 + containers.sizeOf(container);
+    }
+    return size;
+  }
+
   runOptimize(): boolean {
     return false;
   }

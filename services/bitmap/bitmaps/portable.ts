@@ -1,4 +1,4 @@
-import { bitsOf, type Container, countOf, fromBits, fromList, isList } from './containers';
+import { bitsOf, type Container, countOf, fromBits, fromList, isList, sizeOf as containerSize } from './containers';
 
 /** Bytes that are not a bitmap. */
 export class BitmapFormatError extends Error {
@@ -180,7 +180,7 @@ export function readRuns(from: ByteReader, cardinality: number): Runs {
 }
 
 const sizeOf = (container: Container | Runs): number =>
-  isRuns(container) ? 2 + 2 * container.runs.length : isList(container) ? 2 * container.length : 8192;
+  isRuns(container) ? 2 + 2 * container.runs.length : containerSize(container);
 
 /** Writes the portable format; containers of runs stay what they are. */
 export function writePortable(containers: readonly (readonly [number, Container | Runs])[]): Uint8Array {

@@ -1,4 +1,4 @@
-import { compare, type Int } from '../int';
+import type { Int } from '../int';
 
 /** A number that was written as a fraction: distinct from integers, because binary responses encode them differently. */
 export interface Fraction {
@@ -32,9 +32,9 @@ export class AttributeTable {
     return this.byId.get(id)?.get(name);
   }
 
-  /** Ids that have attributes, ascending. */
+  /** Ids that have attributes, in no order. */
   ids(): Int[] {
-    return [...this.byId.keys()].sort(compare);
+    return [...this.byId.keys()];
   }
 
   /** Merges; whether anything is different now. */

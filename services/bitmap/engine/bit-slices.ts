@@ -1,6 +1,10 @@
 import { add, bitLength, compare, type Int, maxInt64, minInt64, multiply, negate, subtract, toInt } from '../int';
+import type { Steps } from '../steps';
 import { ColumnSet, noColumns } from './column-set';
 import { ValueCounts } from './value-counts';
+
+/** Containers of all slices, at most, that one step goes through: a few milliseconds. */
+const containersOfStep = 4_096;
 
 export type Comparison = '<' | '<=' | '>' | '>=' | '==' | '!=';
 
@@ -31,6 +35,47 @@ export class BitSlices {
   /** Whether comparisons are counted without bitmaps by now. */
   get isCounted(): boolean {
     return this.counts?.isReady === true;
+  }
+
+  /** Whether whatever is done with all values takes no longer than a step may. */
+  get isSmall(): boolean {
+    return this.columns.containers * this.slices.length <= containersOfStep;
+  }
+
+  /** Has the values counted in pieces, while others are served. */
+  beginCounting(): void {
+    this.readyCounts();
+  }
+
+  /**
+   * Collects columns a segment at a time where that is much work: each column is judged by its value when its turn comes.
+   *
+   * @param judge the columns, of those in `part` when it is given, that belong to the result
+   */
+  *inSteps(within: ColumnSet | undefined, judge: (part?: ColumnSet) => ColumnSet): Steps<ColumnSet> {
+    if (this.isSmall) {
+      return judge(within);
+    }
+    const parts: ColumnSet[] = [];
+    for (const part of this.candidates(within).bySegment()) {
+      parts.push(judge(part));
+      yield;
+    }
+    return ColumnSet.union(parts);
+  }
+
+  /** Adds up, or compares, what the segments of some columns come to. */
+  *valueInSteps(within: ColumnSet | undefined, which: 'sum' | 'min' | 'max'): Steps<ValueCount> {
+    if (this.isSmall || (!within && (which === 'sum' || this.isCounted))) {
+      return this[which](within);
+    }
+    this.beginCounting();
+    let all: ValueCount = { value: 0, count: 0 };
+    for (const part of this.candidates(within).bySegment()) {
+      all = together(all, this[which](part), which);
+      yield;
+    }
+    return all;
   }
 
   /** The counts of all values when they are ready; until then the slices are counted. */
@@ -317,6 +362,18 @@ export class BitSlices {
       set.compact();
     }
   }
+}
+
+/** What two parts with values come to. */
+function together(a: ValueCount, b: ValueCount, which: 'sum' | 'min' | 'max'): ValueCount {
+  if (which === 'sum') {
+    return { value: add(a.value, b.value), count: a.count + b.count };
+  }
+  if (a.count === 0 || b.count === 0) {
+    return a.count === 0 ? b : a;
+  }
+  const order = which === 'min' ? compare(a.value, b.value) : compare(b.value, a.value);
+  return order === 0 ? { value: a.value, count: a.count + b.count } : order < 0 ? a : b;
 }
 
 const negated = ({ value, count }: ValueCount): ValueCount => ({ value: negate(value), count });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compare, toInt } from '../int';
-import { columnList } from './column-list';
-import { columnAt, ColumnSet } from './column-set';
+import { columnAt, columnList } from './column-list';
+import { ColumnSet } from './column-set';
 
 const columns = fc.array(
   fc.oneof(

@@ -1,7 +1,17 @@
-import type { Int } from '../int';
+import { type Int, toInt } from '../int';
 
 /** Columns of one page: what a 32-bit bitmap holds, 4,096 shards. */
 export const pageWidth = 2 ** 32;
+
+/** Columns that one container of a bitmap is for. */
+export const containerWidth = 65_536;
+
+/** Pages below this one have columns that a number holds exactly. */
+export const exactPages = 2 ** 21;
+
+/** The column at an offset of a page. */
+export const columnAt = (page: number, offset: number): Int =>
+  page < exactPages ? page * pageWidth + offset : toInt(BigInt(page) * BigInt(pageWidth) + BigInt(offset));
 
 export const pageOf = (column: Int): number =>
   typeof column === 'number' ? Math.floor(column / pageWidth) : Number(column >> 32n);

@@ -1,17 +1,18 @@
 import type { Bitmap } from '../bitmaps/bitmap';
 import { Bitmaps } from '../bitmaps/kind';
-import { type Int, toInt } from '../int';
-import { type ColumnList, columnList, offsetOf, pageOf, pageWidth } from './column-list';
-import { addSegments, noSegments, pageOfSegment, shardWidth, useSegmentOf } from './segments';
-
-const exactPages = 2 ** 21;
-
-/** Columns that one container of a bitmap is for. */
-export const containerWidth = 65_536;
-
-/** The column at an offset of a page. */
-export const columnAt = (page: number, offset: number): Int =>
-  page < exactPages ? page * pageWidth + offset : toInt(BigInt(page) * BigInt(pageWidth) + BigInt(offset));
+import type { Int } from '../int';
+import { ChangedSegments } from './changed-segments';
+import {
+  columnAt,
+  type ColumnList,
+  columnList,
+  containerWidth,
+  exactPages,
+  offsetOf,
+  pageOf,
+  pageWidth,
+} from './column-list';
+import { addSegments, pageOfSegment, partOfSegment, shardWidth, useSegmentOf } from './segments';
 
 /** Of a bitmap that is not empty. */
 function maxContainers(bitmap: Bitmap): number {
@@ -33,8 +34,7 @@ export class ColumnSet {
   /** Containers, as they were counted at a version. */
   private counted = 0;
   private countedAt = -1;
-  /** Tracked from when it is first requested. */
-  private changedSegments: Set<number> | undefined;
+  private readonly changed = new ChangedSegments();
 
   constructor(private readonly pages = new Map<number, Bitmap>()) {}
 
@@ -70,7 +70,12 @@ export class ColumnSet {
     const lists = new Map<number, Bitmap[]>();
     for (const set of sets) {
       for (const [page, bitmap] of set.pages) {
-        lists.set(page, [...(lists.get(page) ?? []), bitmap]);
+        const list = lists.get(page);
+        if (list) {
+          list.push(bitmap);
+        } else {
+          lists.set(page, [bitmap]);
+        }
       }
     }
     return new ColumnSet(new Map([...lists].map(([page, bitmaps]) => [page, Bitmaps.orMany(bitmaps)])));
@@ -105,24 +110,12 @@ export class ColumnSet {
     return this.pages.get(pageOf(column))?.has(offsetOf(column)) ?? false;
   }
 
-  private noteChange(page: number, from: number, to = from): void {
-    if (this.changedSegments) {
-      addSegments(this.changedSegments, page, { from, to });
-    }
-  }
-
-  private noteChanges(page: number, bitmap: Bitmap): void {
-    if (this.changedSegments && !bitmap.isEmpty) {
-      this.noteChange(page, bitmap.minimum(), bitmap.maximum());
-    }
-  }
-
   /** Changes this set; whether the column is new. */
   add(column: Int): boolean {
     this.changes += 1;
     const page = pageOf(column);
     const offset = offsetOf(column);
-    this.noteChange(page, offset);
+    this.changed.note(page, offset, offset);
     return this.page(page).tryAdd(offset);
   }
 
@@ -135,7 +128,7 @@ export class ColumnSet {
     if (!bitmap?.delete(offset)) {
       return false;
     }
-    this.noteChange(page, offset);
+    this.changed.note(page, offset, offset);
     if (bitmap.isEmpty) {
       this.pages.delete(page);
     }
@@ -152,7 +145,7 @@ export class ColumnSet {
     this.changes += 1;
     for (const [page, offsets] of columns) {
       this.page(page).addMany(offsets);
-      this.noteChange(page, offsets[0] ?? 0, offsets.at(-1) ?? 0);
+      this.changed.note(page, offsets[0] ?? 0, offsets.at(-1) ?? 0);
     }
   }
 
@@ -161,7 +154,7 @@ export class ColumnSet {
     this.changes += 1;
     for (const [page, bitmap] of other.pages) {
       const ours = this.pages.get(page);
-      this.noteChanges(page, bitmap);
+      this.changed.noteAll(page, bitmap);
       if (ours) {
         ours.orInPlace(bitmap);
       } else {
@@ -174,7 +167,7 @@ export class ColumnSet {
   removeAll(other: ColumnSet): void {
     this.changes += 1;
     for (const [page, bitmap] of other.pages) {
-      this.noteChanges(page, bitmap);
+      this.changed.noteAll(page, bitmap);
       this.pages.get(page)?.andNotInPlace(bitmap);
     }
   }
@@ -299,6 +292,15 @@ export class ColumnSet {
     return [...this.chunks()].flat();
   }
 
+  /** Bytes of its bitmaps, about. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const bitmap of this.pages.values()) {
+      bytes += bitmap.getSerializationSizeInBytes('portable') + bytesOfBitmap;
+    }
+    return bytes;
+  }
+
   /** The highest shard that has a column, or undefined when it is empty. */
   highestShard(): number | undefined {
     const page = this.sortedPages().at(-1);
@@ -325,7 +327,7 @@ export class ColumnSet {
   /** Changes this set: loads a page that `serialized` made. */
   load(page: number, bytes: Uint8Array): void {
     this.changes += 1;
-    this.noteChange(page, 0, pageWidth - 1);
+    this.changed.note(page, 0, pageWidth - 1);
     this.pages.set(page, Bitmaps.deserialize(bytes, 'portable'));
   }
 
@@ -354,11 +356,19 @@ export class ColumnSet {
 
   /** The segments that have changed since this was asked the last time. */
   takeChangedSegments(): ReadonlySet<number> {
-    const changed = this.changedSegments ?? noSegments;
-    if (changed.size > 0 || !this.changedSegments) {
-      this.changedSegments = new Set();
+    return this.changed.take();
+  }
+
+  /** Its columns, a segment at a time, each as it is when its turn comes. */
+  *bySegment(): Generator<ColumnSet> {
+    for (const segment of this.segments()) {
+      const page = pageOfSegment(segment);
+      const bitmap = this.pages.get(page);
+      const part = bitmap && partOfSegment(bitmap, segment);
+      if (part && !part.isEmpty) {
+        yield new ColumnSet(new Map([[page, part]]));
+      }
     }
-    return changed;
   }
 
   /** Shows the columns of a segment to `use`, if there are any; the bitmap is not to be changed or retained. */
@@ -379,6 +389,8 @@ export class ColumnSet {
 }
 
 const chunkLength = 32_768;
+/** What a bitmap takes beside its containers. */
+const bytesOfBitmap = 256;
 
 /** Shared by everything that has no columns; never changed. */
 export const noColumns = new ColumnSet();

@@ -1,13 +1,16 @@
 import type { Int } from '../int';
+import { rowsOfStep, type Steps } from '../steps';
 import { AttributeTable } from './attributes';
 import { BitSlices } from './bit-slices';
 import type { DataChange } from './change';
-import { ColumnSet, noColumns } from './column-set';
+import type { ColumnSet } from './column-set';
+import { noColumns } from './column-set';
 import { KeyTable } from './keys';
 import type { FieldOptions } from './options';
 import { Overlaps } from './overlaps';
 import { RowRanks } from './row-ranks';
 import { type Minutes, standardView, viewsBetween } from './time-quantum';
+import { unionInSteps } from './unions';
 import { View } from './view';
 
 /** The data of a field is not all there: one of its files was damaged. */
@@ -64,9 +67,9 @@ export class Field {
   }
 
   /** The columns of a row that were set from `from` (inclusive) to `to` (exclusive); none when the field has no times. */
-  rowBetween(row: Int, from: Minutes, to: Minutes): ColumnSet {
-    const names = viewsBetween(this.views.keys(), this.options.timeQuantum ?? '', { from, to });
-    return ColumnSet.union(names.flatMap((name) => this.views.get(name)?.rows.get(row) ?? []));
+  *rowBetween(row: Int, times: { from: Minutes; to: Minutes }): Steps<ColumnSet> {
+    const names = yield* viewsBetween(this.views.keys(), this.options.timeQuantum ?? '', times);
+    return yield* unionInSteps(names.flatMap((name) => this.views.get(name)?.rows.get(row) ?? []));
   }
 
   /** Applies a change of bits or values; whether anything is different now. */
@@ -109,9 +112,19 @@ export class Field {
   }
 
   /** The highest shard that has data, or undefined without any. */
-  highestShard(): number | undefined {
-    const sets = [...this.views.values()].flatMap((view) => [...view.rows.values()]);
-    const shards = [...sets, this.values?.columns ?? noColumns].flatMap((set) => set.highestShard() ?? []);
-    return shards.length > 0 ? shards.reduce((a, b) => Math.max(a, b)) : undefined;
+  *highestShard(): Steps<number | undefined> {
+    let highest = this.values?.columns.highestShard();
+    let inspected = 0;
+    for (const view of this.views.values()) {
+      for (const columns of view.rows.values()) {
+        const shard = columns.highestShard();
+        highest = shard === undefined ? highest : Math.max(highest ?? 0, shard);
+        inspected += 1;
+        if (inspected % rowsOfStep === 0) {
+          yield;
+        }
+      }
+    }
+    return highest;
   }
 }

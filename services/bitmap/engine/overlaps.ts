@@ -1,5 +1,6 @@
 import type { Int } from '../int';
-import { type ColumnSet, containerWidth } from './column-set';
+import { containerWidth } from './column-list';
+import type { ColumnSet } from './column-set';
 
 /** Containers with fewer columns than this are counted fastest as they are, as lists. */
 const fewColumns = 512;

@@ -1,4 +1,5 @@
 import { compare, type Int } from '../int';
+import { finish, rowsOfStep, sortedInSteps, type Steps } from '../steps';
 import type { CacheType } from './options';
 import type { View } from './view';
 
@@ -20,6 +21,7 @@ export class RowRanks {
   private ranking: readonly RankedRow[] = [];
   private calculatedAt: number | undefined;
   private isStale = true;
+  private isCalculating = false;
 
   private readonly view: () => View | undefined;
   private readonly now: () => number;
@@ -55,33 +57,53 @@ export class RowRanks {
   }
 
   /** The rows, those with most columns first. */
-  rows(): readonly RankedRow[] {
+  *rows(): Steps<readonly RankedRow[]> {
     const { calculatedAt } = this;
-    if (this.isStale && (calculatedAt === undefined || this.now() - calculatedAt >= staleAfterMs)) {
-      this.recalculate();
+    const isOld = calculatedAt === undefined || this.now() - calculatedAt >= staleAfterMs;
+    // The counts of the last calculation are returned while another one is under way.
+    if (this.isStale && isOld && (calculatedAt === undefined || !this.isCalculating)) {
+      yield* this.calculation();
     }
     return this.ranking;
   }
 
   recalculate(): void {
+    finish(this.calculation());
+  }
+
+  *calculation(): Steps<void> {
+    this.isCalculating = true;
+    // What is written from now on is in the next calculation.
+    this.isStale = false;
+    let ranking: readonly RankedRow[] | undefined;
+    try {
+      ranking = yield* this.ranked();
+    } finally {
+      this.isCalculating = false;
+      this.isStale ||= ranking === undefined;
+    }
+    this.ranking = ranking;
+    this.calculatedAt = this.now();
+  }
+
+  private *ranked(): Steps<readonly RankedRow[]> {
     const view = this.view();
     const rows = this.type === 'lru' ? this.recent : (view?.rows.keys() ?? []);
     const counted: RankedRow[] = [];
     if (view && this.type !== 'none') {
-      for (const row of rows) {
+      for (const [at, row] of [...rows].entries()) {
         const count = view.row(row).size;
         if (count > 0) {
           counted.push({ row, count });
         }
+        if (at % rowsOfStep === rowsOfStep - 1) {
+          yield;
+        }
       }
     }
-    counted.sort(byCount);
-    if (counted.length > this.size) {
-      counted.length = this.size;
-    }
-    this.ranking = counted;
-    this.calculatedAt = this.now();
-    this.isStale = false;
+    const ranking = yield* sortedInSteps(counted, byCount);
+    ranking.length = Math.min(ranking.length, this.size);
+    return ranking;
   }
 }
 

@@ -33,6 +33,10 @@ function rangeFrom(start: number): Bitmap {
   return range;
 }
 
+/** The columns of a segment of a bitmap, as a bitmap of its own. */
+export const partOfSegment = (bitmap: Bitmap, segment: number): Bitmap =>
+  Bitmaps.and(bitmap, rangeFrom((segment % segmentsOfPage) * segmentWidth));
+
 /** Shows the columns of a segment of a bitmap to `use`, if there are any; what it is shown is not to be changed or retained. */
 export function useSegmentOf(bitmap: Bitmap, segment: number, use: (bitmap: Bitmap) => void): void {
   const start = (segment % segmentsOfPage) * segmentWidth;

@@ -1,3 +1,5 @@
+import { rowsOfStep, type Steps } from '../steps';
+
 /** Quanta a time field may have: contiguous units, from coarse to fine (specification 3, B). */
 export const timeQuanta = ['', 'Y', 'YM', 'YMD', 'YMDH', 'M', 'MD', 'MDH', 'D', 'DH', 'H'] as const;
 export type TimeQuantum = (typeof timeQuanta)[number];
@@ -59,11 +61,11 @@ export function isTimeView(view: string): boolean {
  * Of the views a field has, the fewest that together hold what was set from `from` (inclusive) to `to` (exclusive), to the
  * precision of the quantum's finest unit.
  */
-export function viewsBetween(
+export function* viewsBetween(
   views: Iterable<string>,
   quantum: TimeQuantum,
   { from, to }: { from: Minutes; to: Minutes },
-): string[] {
+): Steps<string[]> {
   const finest = quantum.at(-1) as Unit | undefined;
   if (!finest) {
     return [];
@@ -77,14 +79,23 @@ export function viewsBetween(
     const { from: opens, to: closes } = span(view, unit);
     return opens >= start && closes <= end;
   };
-  return [...views].filter((view) => {
+  const fewest: string[] = [];
+  let inspected = 0;
+  for (const view of views) {
+    inspected += 1;
+    if (inspected % rowsOfStep === 0) {
+      yield;
+    }
     const unit = unitOf(view);
     if (!unit || !quantum.includes(unit) || !isInside(view, unit)) {
-      return false;
+      continue;
     }
     const coarser = units[units.indexOf(unit) - 1];
-    return !coarser || !quantum.includes(coarser) || !isInside(view.slice(0, nameLengths[coarser]), coarser);
-  });
+    if (!coarser || !quantum.includes(coarser) || !isInside(view.slice(0, nameLengths[coarser]), coarser)) {
+      fewest.push(view);
+    }
+  }
+  return fewest;
 }
 
 /** `YYYY-MM-DDTHH:MM` as minutes, or undefined when it is not a real time. */

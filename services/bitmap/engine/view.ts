@@ -1,4 +1,5 @@
 import { compare, type Int } from '../int';
+import { finish, sortedInSteps, type Steps } from '../steps';
 import type { ColumnList } from './column-list';
 import { ColumnSet, noColumns } from './column-set';
 
@@ -6,6 +7,8 @@ import { ColumnSet, noColumns } from './column-set';
 export class View {
   readonly rows = new Map<Int, ColumnSet>();
   private sorted: Int[] | undefined;
+  /** Another number after rows came or went. */
+  private changes = 0;
 
   row(row: Int): ColumnSet {
     return this.rows.get(row) ?? noColumns;
@@ -13,8 +16,20 @@ export class View {
 
   /** The rows that have had a bit, ascending; some may be empty by now. */
   sortedRows(): readonly Int[] {
-    this.sorted ??= [...this.rows.keys()].sort(compare);
-    return this.sorted;
+    return finish(this.sortedRowsInSteps());
+  }
+
+  /** The same. What is written meanwhile may be in it or not. */
+  *sortedRowsInSteps(): Steps<readonly Int[]> {
+    if (this.sorted) {
+      return this.sorted;
+    }
+    const { changes } = this;
+    const sorted = yield* sortedInSteps([...this.rows.keys()], compare);
+    if (changes === this.changes) {
+      this.sorted = sorted;
+    }
+    return sorted;
   }
 
   /** The row to add to. */
@@ -22,7 +37,7 @@ export class View {
     let columns = this.rows.get(row);
     if (!columns) {
       this.rows.set(row, (columns = new ColumnSet()));
-      this.sorted = undefined;
+      this.rowsChanged();
     }
     return columns;
   }
@@ -89,7 +104,12 @@ export class View {
 
   private drop(row: Int): void {
     if (this.rows.delete(row)) {
-      this.sorted = undefined;
+      this.rowsChanged();
     }
+  }
+
+  private rowsChanged(): void {
+    this.changes += 1;
+    this.sorted = undefined;
   }
 }

@@ -2,6 +2,10 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Catalog, Index } from '../engine/catalog';
 import type { Field } from '../engine/field';
+import { QueryError } from '../query/errors';
+import type { QueryLimits } from '../query/limits';
+import { courseOf, type Slices, TooManyQueriesError } from '../query/slices';
+import type { Steps } from '../steps';
 import type { Store } from '../storage/store';
 import type { Threads } from '../threads/threads';
 import type { Metrics } from './metrics';
@@ -15,6 +19,9 @@ export interface ServerContext {
   threads?: Threads;
   /** Largest body of a request, in bytes. */
   bodyLimit: number;
+  /** Long queries take turns here. */
+  slices: Slices;
+  limits: QueryLimits;
 }
 
 export type Routes = (router: Router, context: ServerContext) => void;
@@ -56,4 +63,16 @@ export function findField(
     throw new Refusal(503, `field ${name} is out of service: ${field.damage.reason}`, { form });
   }
   return field;
+}
+
+/** Does long work for a request, while others are served. @throws Refusal 429 or 503 when there is too much of it */
+export async function inSlices<T>({ slices, limits }: ServerContext, steps: Steps<T>): Promise<T> {
+  try {
+    return await slices.run(steps, courseOf(limits.ms, true));
+  } catch (error) {
+    if (!(error instanceof QueryError)) {
+      throw error;
+    }
+    throw new Refusal(error instanceof TooManyQueriesError ? 429 : 503, error.message, { form: 'error' });
+  }
 }

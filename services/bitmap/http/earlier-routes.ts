@@ -4,6 +4,7 @@ import type { Catalog, Index } from '../engine/catalog';
 import { frameField, frameIntField } from '../engine/frames';
 import { standardView } from '../engine/time-quantum';
 import { importBits, importValues } from '../imports/import';
+import type { Steps } from '../steps';
 import { readBody, readDescription } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { frameFieldObject, frameFieldsOf } from './describe';
@@ -124,11 +125,15 @@ function plainName(value: string): string {
   }
 }
 
-/** The frames of all indexes count their data in the same shards as fields do. */
-export const highestShards = (catalog: Catalog): Record<string, number> =>
-  Object.fromEntries(
-    [...catalog.indexes.values()].map((index) => {
-      const shards = [...index.fields.values()].map((field) => field.highestShard() ?? 0);
-      return [index.name, Math.max(index.existing.highestShard() ?? 0, ...shards)];
-    }),
-  );
+/** The highest shard of each index; the frames of an index count their data in the same shards as its fields do. */
+export function* highestShards(catalog: Catalog): Steps<Record<string, number>> {
+  const highest: [string, number][] = [];
+  for (const index of [...catalog.indexes.values()]) {
+    let shard = index.existing.highestShard() ?? 0;
+    for (const field of [...index.fields.values()]) {
+      shard = Math.max(shard, (yield* field.highestShard()) ?? 0);
+    }
+    highest.push([index.name, shard]);
+  }
+  return Object.fromEntries(highest);
+}

@@ -6,8 +6,9 @@ import { ProtobufError } from '../answers/wire';
 import { QueryError } from '../query/errors';
 import { executeWith, type QueryOptions, type ThreadedExecution } from '../query/execute';
 import type { Answer } from '../query/result';
+import { TooManyQueriesError } from '../query/slices';
 import { queryText, readBody } from './body';
-import { catalogOf, findIndex, param, type Routes } from './context';
+import { catalogOf, findIndex, inSlices, param, type Routes } from './context';
 import {
   argument,
   checkArguments,
@@ -33,43 +34,58 @@ const queryArguments = [
 
 /** `POST /index/<index>/query`, of both revisions. */
 export const queryRoutes: Routes = (router, context) => {
-  const { store, bodyLimit, threads } = context;
+  const { store, bodyLimit, threads, slices, limits } = context;
   const catalog = catalogOf(context);
 
   router.post('/index/:index/query', async (ctx) => {
     const binary = wantsProtobuf(ctx);
     const form = binary ? 'protobuf' : 'error';
     checkArguments(ctx, ...queryArguments);
-    const { text, options } = readRequest(ctx, await readBody(ctx, bodyLimit), form);
+    const { text, options } = readRequest(ctx, await readBody(ctx, queryLimit(bodyLimit)), form);
     const index = findIndex(catalog, param(ctx, 'index'), { form, status: 400 });
     let answer: Answer;
     try {
-      answer = await executeOrRefuse({ threads, catalog, index, options, form }, text);
+      answer = await executeOrRefuse({ threads, slices, limits, catalog, index, options, form }, text);
     } finally {
       // Also what was written before a call failed.
       await store.commit();
     }
-    send(ctx, answer, binary);
+    if (binary) {
+      protobuf(ctx, await inSlices(context, answerProtobuf(answer)));
+      return;
+    }
+    ctx.type = jsonType;
+    ctx.body = isLarge(answer) ? answerStream(answer) : answerText(answer);
   });
 };
+
+/** A longer text would keep all other callers waiting while it is read. */
+const largestQuery = 4 * 1_048_576;
+
+/** The largest body of a query, in bytes. */
+export const queryLimit = (bodyLimit: number): number => Math.min(bodyLimit, largestQuery);
 
 interface RefusableExecution extends ThreadedExecution {
   form: 'protobuf' | 'error';
 }
 
 /**
- * The answer, or a promise of it where threads count.
+ * The answer, or a promise of it where it takes long.
  *
- * @throws Refusal 400 with what is wrong with the query
+ * @throws Refusal 400 with what is wrong with the query, 429 when too many long ones are under way; at once or later
  */
-export function executeOrRefuse({ form, ...execution }: RefusableExecution, text: string): Answer | Promise<Answer> {
-  try {
-    return executeWith(execution, text);
-  } catch (error) {
+export function executeOrRefuse(execution: RefusableExecution, text: string): Answer | Promise<Answer> {
+  const refuse = (error: unknown): never => {
     if (!(error instanceof QueryError)) {
       throw error;
     }
-    throw new Refusal(400, error.message, { form });
+    throw new Refusal(error instanceof TooManyQueriesError ? 429 : 400, error.message, { form: execution.form });
+  };
+  try {
+    const answer = executeWith(execution, text);
+    return answer instanceof Promise ? answer.catch(refuse) : answer;
+  } catch (error) {
+    return refuse(error);
   }
 }
 
@@ -105,14 +121,6 @@ function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { 
     }
     throw new Refusal(400, `the body is not a query request: ${error.message}`, { form });
   }
-}
-
-function send(ctx: Context, answer: Answer, binary: boolean): void {
-  if (binary) {
-    return protobuf(ctx, answerProtobuf(answer));
-  }
-  ctx.type = jsonType;
-  ctx.body = isLarge(answer) ? answerStream(answer) : answerText(answer);
 }
 
 export const answerText = (answer: Answer): string => [...answerJson(answer)].join('');

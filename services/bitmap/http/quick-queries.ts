@@ -6,7 +6,7 @@ import type { Answer } from '../query/result';
 import { queryText } from './body';
 import { findIndex, type ServerContext } from './context';
 import type { Gate } from './gate';
-import { answerStream, answerText, executeOrRefuse } from './query-routes';
+import { answerStream, answerText, executeOrRefuse, queryLimit } from './query-routes';
 import { internalError, jsonType, Refusal, refusalReply, type WireReply } from './reply';
 
 const queryPath = /^\/index\/([a-z0-9_-]+)\/query$/;
@@ -47,7 +47,7 @@ export function quickQueries(
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const { bodyLimit, gate } = options;
   return (request, response) => {
-    const index = plainQuery(request, bodyLimit);
+    const index = plainQuery(request, queryLimit(bodyLimit));
     if (index === undefined) {
       return false;
     }
@@ -68,7 +68,7 @@ export function quickQueries(
 }
 
 async function answer(
-  { store, metrics, log, threads }: QuickQueryOptions,
+  { store, metrics, log, threads, slices, limits }: QuickQueryOptions,
   { name, body, response, started }: { name: string; body: Buffer; response: ServerResponse; started: number },
 ): Promise<void> {
   let status = 200;
@@ -78,7 +78,7 @@ async function answer(
     let result: Answer;
     try {
       const answered = executeOrRefuse(
-        { threads, catalog, index, options: plainOptions, form: 'error' },
+        { threads, slices, limits, catalog, index, options: plainOptions, form: 'error' },
         queryText(body, 'error'),
       );
       result = answered instanceof Promise ? await answered : answered;

@@ -5,11 +5,13 @@ import { exactJson } from '../../../platform/json/exact';
 import { bitmapKindName } from '../bitmaps/kind';
 import type { Index } from '../engine/catalog';
 import { ColumnSet } from '../engine/column-set';
-import type { Field } from '../engine/field';
+import { Field } from '../engine/field';
 import { frameField } from '../engine/frames';
 import { shardWidth } from '../engine/segments';
 import { standardView } from '../engine/time-quantum';
-import { catalogOf, findField, findIndex, type Routes } from './context';
+import { View } from '../engine/view';
+import type { Int } from '../int';
+import { catalogOf, findField, findIndex, inSlices, type Routes } from './context';
 import { highestShards } from './earlier-routes';
 import { argument, checkArguments, json, mustAcceptJson, Refusal, shardArgument } from './reply';
 
@@ -87,10 +89,12 @@ export const serverRoutes: Routes = (router, context) => {
     ]);
   });
 
-  router.post('/recalculate-caches', (ctx) => {
+  router.post('/recalculate-caches', async (ctx) => {
     checkArguments(ctx);
-    for (const index of catalog.indexes.values()) {
-      index.fields.forEach((field) => field.ranks?.recalculate());
+    for (const thing of catalog.all()) {
+      if (thing instanceof Field && thing.ranks) {
+        await inSlices(context, thing.ranks.calculation());
+      }
     }
     ctx.status = 204;
   });
@@ -109,10 +113,13 @@ export const serverRoutes: Routes = (router, context) => {
 
   router.get('/internal/nodes', (ctx) => json(ctx, exactJson([node(ctx)])));
 
-  router.get('/internal/shards/max', (ctx) => json(ctx, exactJson({ standard: highestShards(catalog) })));
-  router.get('/slices/max', (ctx) => json(ctx, exactJson({ standard: highestShards(catalog) })));
+  for (const path of ['/internal/shards/max', '/slices/max']) {
+    router.get(path, async (ctx) =>
+      json(ctx, exactJson({ standard: await inSlices(context, highestShards(catalog)) })),
+    );
+  }
 
-  router.get('/export', (ctx) => {
+  router.get('/export', async (ctx) => {
     checkArguments(ctx, 'index', 'field', 'shard', 'frame', 'view', 'slice');
     if (ctx.accepts('text/csv') === false) {
       throw new Refusal(406, 'CSV only acceptable response');
@@ -131,19 +138,24 @@ export const serverRoutes: Routes = (router, context) => {
     const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
     ctx.type = 'text/csv';
     // As it is read: the lines of a shard may be more than fit into memory.
-    ctx.body = Readable.from(csv(index, field, shard));
+    const view = field.views.get(standardView) ?? new View();
+    const rows = await inSlices(context, view.sortedRowsInSteps());
+    ctx.body = Readable.from(csv({ index, field, view }, rows, shard));
   });
 };
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
 /** Lines `row,column` of one shard, by row and then by column, each row as it is when its turn comes; keys where there are keys. */
-function* csv(index: Index, field: Field, shard: number): Generator<string> {
-  const view = field.views.get(standardView);
+function* csv(
+  { index, field, view }: { index: Index; field: Field; view: View },
+  rows: readonly Int[],
+  shard: number,
+): Generator<string> {
   const columnsOfShard = ColumnSet.ofShards([shard]);
-  for (const row of view?.sortedRows() ?? []) {
+  for (const row of rows) {
     const rowText = field.options.keys ? quoted(field.keys.key(row) ?? '') : String(row);
-    for (const chunk of view?.row(row).and(columnsOfShard).chunks() ?? []) {
+    for (const chunk of view.row(row).and(columnsOfShard).chunks()) {
       const lines = chunk.map((column) => {
         const columnText = index.options.keys ? quoted(index.keys.key(column) ?? '') : String(column);
         return `${rowText},${columnText}\n`;

@@ -10,8 +10,8 @@ import {
   unsorted,
   writePortable,
 } from '../bitmaps/portable';
-import { pageWidth } from '../engine/column-list';
-import { ColumnSet, containerWidth } from '../engine/column-set';
+import { containerWidth, pageWidth } from '../engine/column-list';
+import { ColumnSet } from '../engine/column-set';
 import { shardWidth } from '../engine/segments';
 import { type Int, toInt } from '../int';
 import { ImportError } from './import-error';

@@ -1,23 +1,42 @@
 import type { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { standardView, viewsBetween } from '../engine/time-quantum';
-import type { Int } from '../int';
+import { View } from '../engine/view';
+import { compare, type Int } from '../int';
+import { itemsOfStep, pairsOfStep, rowsOfStep, sortedInSteps, type Steps } from '../steps';
 import { averageExtent, costOfCombinations, extentOf } from '../threads/cost';
 import { combinations } from '../threads/counting';
+import { maxCombinations, maxSets } from '../threads/threads';
 import { type Call, textOf } from './ast';
 import { CallError } from './errors';
+import type { Budget } from './limits';
 import type { Group, Result } from './result';
 import { evaluateRow, type Filter, filterOf, pageOf, timeOf } from './rows';
 import { columnNamed, fieldOf, rowKey, rowNamed, type Scope } from './scope';
 
+/** What a row takes in an answer, at least. */
+const rowBytes = 12;
+const bytesOf = (key: string | undefined): number => rowBytes + (key?.length ?? 0);
+
 /** `Rows`: the rows of a field that have columns. */
-export function rows(scope: Scope, call: Call): Result {
+export function* rows(scope: Scope, call: Call): Steps<Result> {
   const field = listedField(scope, call);
-  const rowIds = [...rowsOf(scope, field, call)];
+  const rowIds = yield* rowsOf(scope, field, call);
+  const { budget } = scope;
   if (!field.options.keys) {
+    budget.answerWith(rowIds.length * rowBytes, call.at);
     return { kind: 'rows', rows: rowIds };
   }
-  return { kind: 'rows', rows: rowIds, keys: rowIds.map((row) => rowKey(field, row) ?? '') };
+  const keys: string[] = [];
+  for (const row of rowIds) {
+    const key = rowKey(field, row) ?? '';
+    budget.answerWith(bytesOf(key), call.at);
+    keys.push(key);
+    if (keys.length % itemsOfStep === 0) {
+      yield;
+    }
+  }
+  return { kind: 'rows', rows: rowIds, keys };
 }
 
 /** The field of `Rows(field)`, `Rows(field=field)`, `MinRow(field=field)`. */
@@ -29,48 +48,64 @@ function listedField(scope: Scope, call: Call): Field {
   return fieldOf(scope, name, call.at);
 }
 
-function* rowsOf(scope: Scope, field: Field, call: Call): Generator<Int> {
+function* rowsOf(scope: Scope, field: Field, call: Call): Steps<Int[]> {
   const { limit } = pageOf(call);
   const previous = call.args.get('previous');
   const after = previous && rowNamed(field, previous.value, previous.at);
   const columnGiven = call.args.get('column');
   const column = columnGiven && columnNamed(scope, columnGiven.value, columnGiven.at);
   if (columnGiven && column === undefined) {
-    return;
+    return [];
   }
-  const views = listedViews(field, call);
-  const ids = new Set(views.flatMap((view) => view.sortedRows()));
-  const sorted = views.length === 1 ? ids : [...ids].sort((a, b) => (a < b ? -1 : 1));
-  let matched = 0;
-  for (const row of sorted) {
-    if (matched >= limit) {
-      return;
+  const views = yield* listedViews(field, call);
+  const holds = (columns: ColumnSet): boolean => {
+    if (column !== undefined) {
+      return columns.has(column) && (!scope.shards || scope.shards.has(column));
+    }
+    return scope.shards ? columns.countShared(scope.shards) > 0 : !columns.isEmpty;
+  };
+  const matched: Int[] = [];
+  for (const [at, row] of (yield* sortedRowsOf(views)).entries()) {
+    if (matched.length >= limit) {
+      break;
     }
     if (after !== undefined && row <= after) {
       continue;
     }
-    const holds = (columns: ColumnSet): boolean => {
-      if (column !== undefined) {
-        return columns.has(column) && (!scope.shards || scope.shards.has(column));
-      }
-      return scope.shards ? columns.countShared(scope.shards) > 0 : !columns.isEmpty;
-    };
-    if (!views.some((view) => holds(view.row(row)))) {
-      continue;
+    if (views.some((view) => holds(view.row(row)))) {
+      matched.push(row);
     }
-    matched += 1;
-    yield row;
+    if (at % rowsOfStep === rowsOfStep - 1) {
+      yield;
+    }
   }
+  return matched;
+}
+
+/** The rows that any of the views has had, ascending. */
+function* sortedRowsOf(views: readonly View[]): Steps<readonly Int[]> {
+  const [only = new View(), second] = views;
+  if (!second) {
+    return yield* only.sortedRowsInSteps();
+  }
+  const ids = new Set<Int>();
+  for (const view of views) {
+    for (const row of [...view.rows.keys()]) {
+      ids.add(row);
+    }
+    yield;
+  }
+  return yield* sortedInSteps([...ids], compare);
 }
 
 /** The views a `Rows` call is about: the one without time, or of a time field those of the stretch of time it names. */
-function listedViews(field: Field, call: Call) {
+function* listedViews(field: Field, call: Call): Steps<View[]> {
   const from = timeOf(call.args.get('from'), call.at);
   const to = timeOf(call.args.get('to'), call.at);
   const { type, timeQuantum = '', noStandardView } = field.options;
   const isTimed = type === 'time' && (from !== undefined || to !== undefined || noStandardView === true);
   const names = isTimed
-    ? viewsBetween(field.views.keys(), timeQuantum, { from: from ?? -Infinity, to: to ?? Infinity })
+    ? yield* viewsBetween(field.views.keys(), timeQuantum, { from: from ?? -Infinity, to: to ?? Infinity })
     : [standardView];
   return names.flatMap((name) => field.views.get(name) ?? []);
 }
@@ -83,7 +118,7 @@ interface Level {
 }
 
 /** `GroupBy`: how many columns each combination of rows has in common. From other threads where it takes long. */
-export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
+export function* groupBy(scope: Scope, call: Call): Steps<Result | Promise<Result>> {
   const wrong = call.children.find(({ name }) => name !== 'Rows');
   if (wrong) {
     throw new CallError('GroupBy takes only Rows', wrong.at);
@@ -91,21 +126,28 @@ export function groupBy(scope: Scope, call: Call): Result | Promise<Result> {
   if (call.children.length === 0) {
     throw new CallError('GroupBy needs at least one Rows', call.at);
   }
+  const { limits } = scope.budget;
+  if (call.children.length > limits.levels) {
+    throw new CallError(`GroupBy takes at most ${limits.levels} Rows`, call.at);
+  }
   const page = pageOf(call);
   const filter = call.args.get('filter');
   if (filter && (typeof filter.value !== 'object' || filter.value === null || !('children' in filter.value))) {
     throw new CallError('filter must be a row', filter.at);
   }
-  const within = filterOf(scope, filter && (filter.value as Call));
-  const levels = call.children.map((child): Level => {
+  const within = yield* filterOf(scope, filter && (filter.value as Call));
+  const levels: Level[] = [];
+  for (const child of call.children) {
     const field = listedField(scope, child);
-    return { field, rows: [...rowsOf(scope, field, child)] };
-  });
-  const elsewhere = groupElsewhere(scope, levels, { within, page });
-  const groups = elsewhere ?? groupHere(levels, within?.columns(), page);
-  return groups instanceof Promise
-    ? groups.then((counted) => ({ kind: 'groups', groups: counted }))
-    : { kind: 'groups', groups };
+    levels.push({ field, rows: yield* rowsOf(scope, field, child) });
+  }
+  const groups = new Groups(page, scope.budget, call);
+  const elsewhere = groupElsewhere(scope, levels, { within, page, groups });
+  if (elsewhere) {
+    return elsewhere.then((): Result => ({ kind: 'groups', groups: groups.found }));
+  }
+  yield* groupHere(levels, { budget: scope.budget, groups, at: call.at }, within && (yield* within.columns()));
+  return { kind: 'groups', groups: groups.found };
 }
 
 /** Collects groups from `offset` on, up to `limit`. */
@@ -113,62 +155,83 @@ class Groups {
   readonly found: Group[] = [];
   private passed = 0;
 
-  constructor(private readonly page: GroupPage) {}
+  constructor(
+    private readonly page: GroupPage,
+    private readonly budget: Budget,
+    private readonly call: Call,
+  ) {}
 
   /** Whether there are enough. */
   get isFull(): boolean {
     return this.found.length >= this.page.limit;
   }
 
+  /** @throws CallError for more groups than a query may have */
   add(rows: () => Group['rows'], count: number): void {
-    if (count > 0 && this.passed++ >= this.page.offset) {
-      this.found.push({ rows: rows(), count });
+    if (count === 0 || this.passed++ < this.page.offset) {
+      return;
     }
+    const { at } = this.call;
+    const { groups } = this.budget.limits;
+    if (this.found.length >= groups) {
+      throw new CallError(`GroupBy has more than ${groups} groups; ask for a part of them with limit and offset`, at);
+    }
+    const members = rows();
+    this.found.push({ rows: members, count });
+    this.budget.answerWith(
+      members.reduce((bytes, { field, key }) => bytes + 2 * rowBytes + field.length + bytesOf(key), rowBytes),
+      at,
+    );
   }
 }
 
 const member = (field: Field, row: Int): Group['rows'][number] => ({ field: field.name, row, key: rowKey(field, row) });
 
-function groupHere(levels: readonly Level[], filter: ColumnSet | undefined, page: GroupPage): readonly Group[] {
-  const groups = new Groups(page);
-  /** Returns false when there are enough. */
-  const descend = (level: number, columns: ColumnSet | undefined, chosen: Group['rows']): boolean => {
+/** The rest of a level's combinations with `columns`; nothing of them for a level that is not there. */
+function* groupHere(
+  levels: readonly Level[],
+  { budget, groups, at }: { budget: Budget; groups: Groups; at: number },
+  filter: ColumnSet | undefined,
+): Steps<void> {
+  let compared = 0;
+  function* descend(level: number, columns: ColumnSet | undefined, chosen: Group['rows']): Steps<void> {
     const { field, rows: candidates } = levels[level] ?? { rows: [] };
-    for (const row of candidates) {
-      if (!field) {
-        return true;
+    for (const row of field ? candidates : []) {
+      if (groups.isFull || !field) {
+        return;
       }
       const own = field.row(row);
-      if (level < levels.length - 1) {
-        const common = columns ? columns.and(own) : own;
-        if (!common.isEmpty && !descend(level + 1, common, [...chosen, member(field, row)])) {
-          return false;
+      if (level === levels.length - 1) {
+        groups.add(() => [...chosen, member(field, row)], columns ? columns.countShared(own) : own.size);
+      } else {
+        const common = columns ? budget.made(columns.and(own), at) : own;
+        if (!common.isEmpty) {
+          yield* descend(level + 1, common, [...chosen, member(field, row)]);
         }
-        continue;
+        budget.drop(common);
       }
-      if (groups.isFull) {
-        return false;
+      compared += 1;
+      if (compared % pairsOfStep === 0) {
+        yield;
       }
-      groups.add(() => [...chosen, member(field, row)], columns ? columns.countShared(own) : own.size);
     }
-    return !groups.isFull;
-  };
-  descend(0, filter, []);
-  return groups.found;
+  }
+  yield* descend(0, filter, []);
 }
 
 /** The cost of fewer combinations is not estimated. */
 const fewCombinations = 16;
 
-/** The same, counted by other threads; undefined where it is not worth it. */
+/** The same, counted by other threads into `groups`; undefined where it is not worth it. */
 function groupElsewhere(
-  { threads }: Scope,
+  { threads, until }: Scope,
   levels: readonly Level[],
-  { within, page }: { within: Filter | undefined; page: GroupPage },
-): Promise<readonly Group[]> | undefined {
+  { within, page, groups }: { within: Filter | undefined; page: GroupPage; groups: Groups },
+): Promise<void> | undefined {
   const all = combinations(levels.map(({ rows: listed }) => listed));
   const inspected = Math.min(all, page.limit + page.offset);
-  if (!threads || inspected < fewCombinations) {
+  const sum = levels.reduce((total, { rows: listed }) => total + listed.length, 0);
+  if (!threads || inspected < fewCombinations || all > maxCombinations || sum > maxSets) {
     return undefined;
   }
   const sets = levels.map(({ field, rows: listed }) => listed.map((row) => field.row(row)));
@@ -176,13 +239,11 @@ function groupElsewhere(
     ...sets.map(averageExtent),
     ...(within ? [extentOf(within.plan)] : []),
   ]);
-  return threads.count({ filter: within?.plan, levels: sets, costMs }, async (count) => {
+  return threads.count({ filter: within?.plan, levels: sets, costMs, until }, async (count) => {
     const { counts } = await count();
-    const groups = new Groups(page);
     for (let place = 0; place < counts.length && !groups.isFull; place += 1) {
       groups.add(() => combination(levels, place), counts[place] ?? 0);
     }
-    return groups.found;
   });
 }
 
@@ -198,16 +259,20 @@ function combination(levels: readonly Level[], place: number): Group['rows'] {
 }
 
 /** `MinRow` and `MaxRow`: the first or last row that has columns, of those in a row when one is given. */
-export function extremeRow(scope: Scope, call: Call, from: 'start' | 'end'): Result {
+export function* extremeRow(scope: Scope, call: Call, from: 'start' | 'end'): Steps<Result> {
   const field = listedField(scope, call);
   const [filter] = call.children;
-  const columns = filter ? evaluateRow(scope, filter) : scope.shards;
-  const ids = field.views.get(standardView)?.sortedRows() ?? [];
-  for (const row of from === 'start' ? ids : [...ids].reverse()) {
+  const columns = filter ? yield* evaluateRow(scope, filter) : scope.shards;
+  const ids = yield* (field.views.get(standardView) ?? new View()).sortedRowsInSteps();
+  for (let at = 0; at < ids.length; at += 1) {
+    const row = ids[from === 'start' ? at : ids.length - 1 - at] ?? 0;
     const own = field.row(row);
     const count = columns ? own.countShared(columns) : own.size;
     if (count > 0) {
       return { kind: 'pair', pair: { row, key: rowKey(field, row), count } };
+    }
+    if (at % rowsOfStep === 0) {
+      yield;
     }
   }
   return { kind: 'pair', pair: { row: 0, count: 0 } };

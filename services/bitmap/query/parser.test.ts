@@ -1,7 +1,10 @@
 import fc from 'fast-check';
+import { finish } from '../steps';
 import type { Call, Value } from './ast';
 import { QueryError } from './errors';
-import { parse } from './parser';
+import { parse as parseInSteps } from './parser';
+
+const parse = (text: string) => finish(parseInSteps(text));
 
 const fails = (text: string): string => {
   try {
@@ -40,6 +43,13 @@ describe('the grammar', () => {
   ])('refuses %s', (text, message) => {
     expect(fails(text)).toContain(message);
     expect(fails(text)).toMatch(/^parsing: .* \(line \d+, column \d+\)$/);
+  });
+
+  it('refuses a call that is too long, and takes as many as a text has', () => {
+    const rows = (count: number) => Array.from({ length: count }, () => 'Row(f=1)').join();
+    expect(parse(`Union(${rows(20_000)}) `.repeat(3))).toHaveLength(3);
+    expect(fails(`Union(${rows(30_000)})`)).toContain('a call has more than 50000 arguments');
+    expect(fails(`TopN(f, ids=[${Array.from({ length: 60_000 }, () => 1).join()}])`)).toContain('more than 50000');
   });
 
   it('reads every kind of value', () => {

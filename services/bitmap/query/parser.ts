@@ -1,4 +1,5 @@
 import { type Int, parseInt64 } from '../int';
+import type { Steps } from '../steps';
 import type { Argument, Call, Operator, Value } from './ast';
 import { parseError } from './errors';
 import { Scanner } from './scanner';
@@ -12,6 +13,9 @@ const word = /^[A-Za-z0-9_:-]+$/;
 
 /** Deeper queries are refused, before they reach the end of the stack. */
 const deepest = 200;
+
+/** A call with more parts is refused: others wait while it is read, a few hundredths of a second. */
+const mostParts = 50_000;
 
 /** How many values without a name a call takes at most. Every other call takes none. */
 const positionals = new Map([
@@ -33,18 +37,20 @@ const strict = new Set(['Set', 'SetRowAttrs', 'SetColumnAttrs', 'Clear', 'ClearR
  *
  * @throws QueryError with line and column
  */
-export function parse(text: string): Call[] {
+export function* parse(text: string): Steps<Call[]> {
   const scanner = new Scanner(text);
   const calls: Call[] = [];
   scanner.skipSpace();
   while (!scanner.isAtEnd) {
     calls.push(new Parser(scanner).call());
+    yield;
   }
   return calls;
 }
 
 class Parser {
   private depth = 0;
+  private parts = 0;
 
   constructor(private readonly scanner: Scanner) {}
 
@@ -59,6 +65,16 @@ class Parser {
     return this.callNamed(name, at);
   }
 
+  private countPart(at: number): void {
+    if ((this.parts += 1) > mostParts) {
+      throw parseError(
+        `a call has more than ${mostParts} arguments, also in its calls and lists`,
+        this.scanner.text,
+        at,
+      );
+    }
+  }
+
   private callNamed(name: string, at: number): Call {
     const { scanner } = this;
     if ((this.depth += 1) > deepest) {
@@ -70,6 +86,7 @@ class Parser {
     const args = new Map<string, Argument>();
     while (scanner.peek() !== ')') {
       const start = scanner.at;
+      this.countPart(start);
       const item = this.item(args);
       if (item) {
         const { value } = item;
@@ -197,6 +214,7 @@ class Parser {
     const list: Value[] = [];
     while (scanner.peek() !== ']') {
       const at = scanner.at;
+      this.countPart(at);
       const value = this.single();
       if (isChild(value)) {
         throw parseError('a list holds no calls', scanner.text, at);

@@ -2,6 +2,7 @@ import { type BitSlices, type Comparison, widest } from '../engine/bit-slices';
 import { ColumnSet, noColumns } from '../engine/column-set';
 import { type Minutes, parseTime } from '../engine/time-quantum';
 import { add, type Int, isInt } from '../int';
+import type { Steps } from '../steps';
 import { costOfSet } from '../threads/cost';
 import type { SetOperation, SetPlan } from '../threads/set-plan';
 import { type Argument, type Call, textOf, type Value } from './ast';
@@ -9,36 +10,36 @@ import { CallError } from './errors';
 import { countArgument, fieldArgument, fieldOf, rowNamed, type Scope } from './scope';
 
 /** Evaluates one kind of call to columns. `within`: only these columns matter; others may be in the answer or not. */
-type RowCall = (scope: Scope, call: Call, within?: ColumnSet) => ColumnSet;
+type RowCall = (scope: Scope, call: Call, within?: ColumnSet) => Steps<ColumnSet>;
 
 const minutesOfDay = 24 * 60;
+/** So many rows are joined at once. */
+const joinedAtOnce = 16;
 
 const rowCalls: Record<string, RowCall> = {
   Row: rowLookup,
   Range: rowLookup,
-  Union: (scope, call, within) => ColumnSet.union(evaluateChildren(scope, call, within)),
-  Intersect: (scope, call, within) => intersection(scope, atLeastOne(call), within),
-  Difference: (scope, call, within) => {
-    const [first = noColumns, ...rest] = evaluateChildren(scope, atLeastOneOf(call), within);
-    return rest.reduce((left, right) => left.andNot(right), first);
-  },
-  Xor: (scope, call, within) =>
-    evaluateChildren(scope, call, within).reduce((left, right) => left.xor(right), noColumns),
-  Not: (scope, call, within) => {
-    const { index } = scope;
+  Union: union,
+  Intersect: (scope, call, within) => intersection(scope, { at: call.at, calls: atLeastOne(call) }, within),
+  Difference: (scope, call, within) =>
+    folded(scope, atLeastOneOf(call), { within, by: (left, right) => left.andNot(right) }),
+  Xor: (scope, call, within) => folded(scope, call, { within, by: (left, right) => left.xor(right) }),
+  *Not(scope, call, within) {
+    const { index, budget } = scope;
     if (!index.options.trackExistence) {
       throw new CallError(`Not needs an index that tracks which columns exist, and ${index.name} does not`, call.at);
     }
-    const child = onlyChild(call);
-    return visible(scope, index.existing).andNot(evaluateRow(scope, child, within));
+    const row = yield* evaluateRow(scope, onlyChild(call), within);
+    const existing = visible(scope, call, index.existing);
+    return budget.made(existing.andNot(row), call.at, [existing, row]);
   },
-  Shift: (scope, call) => {
+  *Shift(scope, call) {
     const by = call.args.get('n')?.value ?? 0;
     if (!isInt(by) || by < 0) {
       throw new CallError('n must be a number that is not negative', call.at);
     }
-    const row = evaluateRow(scope, onlyChild(call));
-    return by === 0 ? row : visible(scope, row.shift(by));
+    const row = yield* evaluateRow(scope, onlyChild(call));
+    return by === 0 ? row : visible(scope, call, scope.budget.made(row.shift(by), call.at, [row]));
   },
 };
 
@@ -51,12 +52,42 @@ export const isRowCall = (name: string): boolean => Object.hasOwn(rowCalls, name
  * @param within only these columns matter to the caller
  * @throws CallError
  */
-export function evaluateRow(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
+export function* evaluateRow(scope: Scope, call: Call, within?: ColumnSet): Steps<ColumnSet> {
   const evaluate = Object.hasOwn(rowCalls, call.name) ? rowCalls[call.name] : undefined;
   if (!evaluate) {
     throw new CallError(`${call.name} is not a row`, call.at);
   }
-  return evaluate(scope, call, within);
+  const row = yield* evaluate(scope, call, within);
+  yield;
+  return row;
+}
+
+/** Combines the rows of a call one after the other, from the first on. */
+function* folded(
+  scope: Scope,
+  call: Call,
+  { within, by }: { within: ColumnSet | undefined; by: (left: ColumnSet, right: ColumnSet) => ColumnSet },
+): Steps<ColumnSet> {
+  let left: ColumnSet | undefined;
+  for (const child of call.children) {
+    const right = yield* evaluateRow(scope, child, within);
+    left = left ? scope.budget.made(by(left, right), call.at, [left, right]) : right;
+  }
+  return left ?? noColumns;
+}
+
+function* union(scope: Scope, call: Call, within?: ColumnSet): Steps<ColumnSet> {
+  const rows: ColumnSet[] = [];
+  for (const child of call.children) {
+    if (rows.length === joinedAtOnce) {
+      const joined = scope.budget.made(ColumnSet.union(rows), call.at, rows);
+      rows.splice(0, rows.length, joined);
+      yield;
+    }
+    rows.push(yield* evaluateRow(scope, child, within));
+  }
+  const [only = noColumns, second] = rows;
+  return second ? scope.budget.made(ColumnSet.union(rows), call.at, rows) : only;
 }
 
 const setOperations: Record<string, SetOperation> = {
@@ -78,7 +109,7 @@ const isOfRows = (call: Call): boolean =>
 export interface Filter {
   /** How they are made of stored rows, as far as they are; the rest is evaluated. */
   plan: SetPlan<ColumnSet>;
-  columns: () => ColumnSet;
+  columns: () => Steps<ColumnSet>;
 }
 
 /**
@@ -87,62 +118,78 @@ export interface Filter {
  *
  * @throws CallError
  */
-export function filterOf(scope: Scope, call: Call | undefined): Filter | undefined {
+export function* filterOf(scope: Scope, call: Call | undefined): Steps<Filter | undefined> {
   const { shards } = scope;
   if (!call) {
-    return shards && { plan: { leaf: shards }, columns: () => shards };
+    return shards && { plan: { leaf: shards }, columns: () => ready(shards) };
   }
-  const plan = planRow(scope, call);
-  return { plan, columns: () => ('leaf' in plan ? plan.leaf : evaluateRow(scope, call)) };
+  const plan = yield* planRow(scope, call);
+  return { plan, columns: () => ('leaf' in plan ? ready(plan.leaf) : evaluateRow(scope, call)) };
 }
 
-function planRow(scope: Scope, call: Call): SetPlan<ColumnSet> {
+function* ready(columns: ColumnSet): Steps<ColumnSet> {
+  return columns;
+}
+
+function* planRow(scope: Scope, call: Call): Steps<SetPlan<ColumnSet>> {
   if (!isOfRows(call)) {
-    return { leaf: evaluateRow(scope, call) };
+    return { leaf: yield* evaluateRow(scope, call) };
   }
   const { shards } = scope;
   if (!shards) {
-    return planOfRows(scope, call);
+    return yield* planOfRows(scope, call);
   }
-  const everywhere = planOfRows({ ...scope, shards: undefined }, call);
+  const everywhere = yield* planOfRows({ ...scope, shards: undefined }, call);
   return { operation: 'intersect', of: [everywhere, { leaf: shards }] };
 }
 
-function planOfRows(scope: Scope, call: Call): SetPlan<ColumnSet> {
+function* planOfRows(scope: Scope, call: Call): Steps<SetPlan<ColumnSet>> {
   const operation = setOperations[call.name];
   if (!isSetOperation(call) || !operation) {
-    return { leaf: evaluateRow(scope, call) };
+    return { leaf: yield* evaluateRow(scope, call) };
   }
   const { children } = operation === 'intersect' || operation === 'difference' ? atLeastOneOf(call) : call;
-  return { operation, of: children.map((child) => planOfRows(scope, child)) };
+  const of: SetPlan<ColumnSet>[] = [];
+  for (const child of children) {
+    of.push(yield* planOfRows(scope, child));
+  }
+  return { operation, of };
 }
 
 /** How many columns a call stands for, from other threads where it takes long. */
-export function countRow(scope: Scope, call: Call): number | Promise<number> {
-  const { threads } = scope;
+export function* countRow(scope: Scope, call: Call): Steps<number | Promise<number>> {
+  const { threads, until } = scope;
   if (threads && isSetOperation(call) && isOfRows(call)) {
-    const filter = planRow(scope, call);
-    const asked = { filter, levels: [], costMs: costOfSet(filter) };
+    const filter = yield* planRow(scope, call);
+    const asked = { filter, levels: [], costMs: costOfSet(filter), until };
     const counted = threads.count(asked, async (count) => (await count()).size);
     if (counted) {
       return counted;
     }
   }
-  return countRowHere(scope, call);
+  return yield* countRowHere(scope, call);
 }
 
 /** How many columns a call stands for, without building them where that can be avoided. */
-function countRowHere(scope: Scope, call: Call): number {
+function* countRowHere(scope: Scope, call: Call): Steps<number> {
+  const { budget } = scope;
   if (call.name === 'Intersect' && call.children.length > 1) {
     const [last, ...others] = cheapestFirst(call.children).reverse();
-    const left = intersection(scope, others.reverse());
-    return last ? left.countShared(evaluateRow(scope, last, left)) : left.size;
+    const left = yield* intersection(scope, { at: call.at, calls: others.reverse() });
+    const right = last && (yield* evaluateRow(scope, last, left));
+    const count = right ? left.countShared(right) : left.size;
+    for (const set of [left, ...(right ? [right] : [])]) {
+      budget.drop(set);
+    }
+    return count;
   }
   const condition = call.name === 'Row' || call.name === 'Range' ? comparisonOf(call) : undefined;
   if (condition && !scope.shards) {
-    return countComparison(scope, condition.name, condition.argument);
+    return yield* countComparison(scope, condition.name, condition.argument);
   }
-  return evaluateRow(scope, call).size;
+  const row = yield* evaluateRow(scope, call);
+  budget.drop(row);
+  return row.size;
 }
 
 /** The one child that `Count` and `Not` take. */
@@ -157,10 +204,8 @@ export function onlyChild(call: Call): Call {
   return child;
 }
 
-const visible = ({ shards }: Scope, columns: ColumnSet): ColumnSet => (shards ? columns.and(shards) : columns);
-
-const evaluateChildren = (scope: Scope, { children }: Pick<Call, 'children'>, within?: ColumnSet): ColumnSet[] =>
-  children.map((child) => evaluateRow(scope, child, within));
+const visible = ({ shards, budget }: Scope, { at }: Call, columns: ColumnSet): ColumnSet =>
+  shards ? budget.made(columns.and(shards), at, [columns]) : columns;
 
 function atLeastOneOf(call: Call): Call {
   if (call.children.length === 0) {
@@ -179,11 +224,15 @@ const cheapestFirst = (calls: readonly Call[]): Call[] => [
 
 const isComparison = (call: Call): boolean => [...call.args.values()].some(({ operator }) => operator !== '=');
 
-function intersection(scope: Scope, calls: readonly Call[], within?: ColumnSet): ColumnSet {
+function* intersection(
+  scope: Scope,
+  { at, calls }: { at: number; calls: readonly Call[] },
+  within?: ColumnSet,
+): Steps<ColumnSet> {
   let left: ColumnSet | undefined;
   for (const call of cheapestFirst(calls)) {
-    const right = evaluateRow(scope, call, left ?? within);
-    left = left ? left.and(right) : right;
+    const right = yield* evaluateRow(scope, call, left ?? within);
+    left = left ? scope.budget.made(left.and(right), at, [left, right]) : right;
   }
   return left ?? noColumns;
 }
@@ -198,10 +247,12 @@ function comparisonOf(call: Call): { name: string; argument: Argument } | undefi
   return { name, argument };
 }
 
-function rowLookup(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
+function* rowLookup(scope: Scope, call: Call, within?: ColumnSet): Steps<ColumnSet> {
+  const { budget } = scope;
   const condition = comparisonOf(call);
   if (condition) {
-    return visible(scope, comparison(scope, condition.name, { argument: condition.argument, within }));
+    const compared = yield* comparison(scope, condition.name, { argument: condition.argument, within });
+    return visible(scope, call, compared);
   }
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
@@ -214,7 +265,10 @@ function rowLookup(scope: Scope, call: Call, within?: ColumnSet): ColumnSet {
   if (row === undefined) {
     return noColumns;
   }
-  return visible(scope, times ? field.rowBetween(row, times.from, times.to) : field.row(row));
+  if (!times) {
+    return visible(scope, call, field.row(row));
+  }
+  return visible(scope, call, budget.made(yield* field.rowBetween(row, times), call.at));
 }
 
 /** `Row(field = value)` on an integer field is no comparison (that is `==`) and finds nothing. */
@@ -254,28 +308,42 @@ function valuesOf(scope: Scope, name: string, at: number): BitSlices {
   return values;
 }
 
-function comparison(
+function* comparison(
   scope: Scope,
   name: string,
   { argument, within }: { argument: Argument; within?: ColumnSet },
-): ColumnSet {
+): Steps<ColumnSet> {
   const values = valuesOf(scope, name, argument.at);
   const condition = conditionOf(argument);
   if (condition === 'not-null') {
     return values.columns;
   }
-  if ('from' in condition) {
-    return values.between(condition.from, condition.to, within);
-  }
-  return values.compare(condition.comparison, condition.value, within);
+  const compared = values.inSteps(within, (part) =>
+    'from' in condition
+      ? values.between(condition.from, condition.to, part)
+      : values.compare(condition.comparison, condition.value, part),
+  );
+  return scope.budget.made(yield* compared, argument.at);
 }
 
-function countComparison(scope: Scope, name: string, argument: Argument): number {
+function* countComparison(scope: Scope, name: string, argument: Argument): Steps<number> {
   const values = valuesOf(scope, name, argument.at);
   const condition = conditionOf(argument);
   if (condition === 'not-null') {
     return values.columns.size;
   }
+  const counted = values.isCounted || values.isSmall ? countOf(values, condition) : undefined;
+  if (counted !== undefined) {
+    return counted;
+  }
+  values.beginCounting();
+  const columns = yield* comparison(scope, name, { argument });
+  scope.budget.drop(columns);
+  return columns.size;
+}
+
+/** How many columns fulfil a condition, from the sorted values where they are there. */
+function countOf(values: BitSlices, condition: Exclude<Condition, 'not-null'>): number {
   if ('from' in condition) {
     return values.countBetween(condition.from, condition.to);
   }

@@ -8,6 +8,7 @@ import type { Int } from '../int';
 import type { Threads } from '../threads/threads';
 import { type Argument, type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
+import type { Budget } from './limits';
 
 /** What a call is executed against. */
 export interface Scope {
@@ -18,6 +19,9 @@ export interface Scope {
   now: () => Minutes;
   /** Count what takes long; absent: the main thread does everything. */
   threads?: Threads;
+  /** When they give up, in milliseconds since 1970. */
+  until: number;
+  budget: Budget;
 }
 
 /** Rows of a bool field. */

@@ -3,6 +3,7 @@ import type { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { byCount, type RankedRow } from '../engine/row-ranks';
 import { type Int, isInt } from '../int';
+import { itemsOfStep, pairsOfStep, rowsOfStep, sortedInSteps, type Steps } from '../steps';
 import { costOfSet, costOfShared, extentOf, maxCostOfShared } from '../threads/cost';
 import type { SetPlan } from '../threads/set-plan';
 import { type Call, isWord, textOf, type Value } from './ast';
@@ -15,7 +16,7 @@ import { countArgument, fieldOf, rowKey, type Scope } from './scope';
  * `TopN`: the rows of a field with most columns, or with most columns in common with a row. The latter from other threads
  * where it takes long.
  */
-export function top(scope: Scope, call: Call): Result | Promise<Result> {
+export function* top(scope: Scope, call: Call): Steps<Result | Promise<Result>> {
   const [fieldArgument] = call.positional;
   const name = textOf(fieldArgument?.value);
   if (!name || !isWord(fieldArgument?.value)) {
@@ -32,20 +33,40 @@ export function top(scope: Scope, call: Call): Result | Promise<Result> {
 
   const limit = countArgument(call, 'n') ?? 0;
   const ids = rowIds(call);
-  const candidates = ids ? exactly(field, ids) : field.ranks.rows();
-  const eligible = candidates.filter(attributeFilter(field, call));
+  const candidates = ids ? yield* exactly(field, ids) : yield* field.ranks.rows();
+  const eligible = yield* filtered(candidates, attributeFilter(field, call));
   const least = Math.max(countArgument(call, 'threshold') ?? 1, 1);
   const similarity = similarityThreshold(call);
   // Rows that are asked for by id are all returned.
   const most = ids || limit === 0 ? Infinity : limit;
 
-  const within = filterOf(scope, filter);
+  const within = yield* filterOf(scope, filter);
+  const respond = (rows: readonly RankedRow[]): Result => pairs(scope, call, { field, rows });
   if (!within) {
-    return pairs(field, eligible.filter(({ count }) => count >= least).slice(0, most));
+    return respond((yield* filtered(eligible, ({ count }) => count >= least)).slice(0, most));
   }
   const search: Search = { field, candidates: eligible, least, most, similarity: filter && similarity };
   const elsewhere = searchElsewhere(scope, search, within.plan);
-  return elsewhere ? elsewhere.then((rows) => pairs(field, rows)) : pairs(field, searchHere(search, within.columns()));
+  if (elsewhere) {
+    return elsewhere.then(respond);
+  }
+  const columns = yield* within.columns();
+  const rows = yield* searchHere(search, columns);
+  scope.budget.drop(columns);
+  return respond(rows);
+}
+
+function* filtered(rows: readonly RankedRow[], fits: (row: RankedRow) => boolean): Steps<RankedRow[]> {
+  const fitting: RankedRow[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (fits(row)) {
+      fitting.push(row);
+    }
+    if (at % itemsOfStep === itemsOfStep - 1) {
+      yield;
+    }
+  }
+  return fitting;
 }
 
 interface Search {
@@ -60,35 +81,61 @@ interface Search {
   similarity: number | undefined;
 }
 
-const pairs = (field: Field, rows: readonly RankedRow[]): Result => ({
-  kind: 'pairs',
-  pairs: rows.map(({ row, count }): Pair => ({ row, key: rowKey(field, row), count })),
-});
+/** What a row with its count takes in an answer, at least. */
+const pairBytes = 24;
 
-/** What these rows count now, whether or not the cache knows them. */
-function exactly(field: Field, ids: readonly Int[]): RankedRow[] {
-  const rows = [...new Set(ids)].map((row) => ({ row, count: field.row(row).size }));
-  return rows.filter(({ count }) => count > 0).sort(byCount);
+/** @throws CallError when they are too large for an answer */
+function pairs({ budget }: Scope, { at }: Call, { field, rows }: { field: Field; rows: readonly RankedRow[] }): Result {
+  return {
+    kind: 'pairs',
+    pairs: rows.map(({ row, count }): Pair => {
+      const key = rowKey(field, row);
+      budget.answerWith(pairBytes + (key?.length ?? 0), at);
+      return { row, key, count };
+    }),
+  };
 }
 
-function searchHere(search: Search, columns: ColumnSet): RankedRow[] {
+/** What these rows count now, whether or not the cache knows them. */
+function* exactly(field: Field, ids: readonly Int[]): Steps<RankedRow[]> {
+  const rows: RankedRow[] = [];
+  for (const row of new Set(ids)) {
+    const count = field.row(row).size;
+    if (count > 0) {
+      rows.push({ row, count });
+    }
+    if (rows.length % rowsOfStep === 0) {
+      yield;
+    }
+  }
+  return yield* sortedInSteps(rows, byCount);
+}
+
+function* searchHere(search: Search, columns: ColumnSet): Steps<RankedRow[]> {
   const { field, candidates, similarity } = search;
   const { size } = columns;
   const countShared = field.overlaps.with(columns, candidates.length);
-  if (similarity !== undefined) {
-    return similarRows(search, { percent: similarity, size }, ({ row }) => {
-      const own = field.row(row);
-      return { own: own.size, shared: countShared(row, own) };
-    });
-  }
   const best = new Best(search);
-  for (const { row, count: total } of candidates) {
-    if (best.isOver(Math.min(size, total))) {
+  const counts: { own: number; shared: number }[] = [];
+  for (const [at, { row, count: total }] of candidates.entries()) {
+    if (similarity === undefined && best.isOver(Math.min(size, total))) {
       break;
     }
-    best.offer(row, countShared(row, field.row(row)));
+    const own = field.row(row);
+    const shared = countShared(row, own);
+    if (similarity === undefined) {
+      best.offer(row, shared);
+    } else {
+      counts.push({ own: own.size, shared });
+    }
+    if (at % pairsOfStep === 0) {
+      yield;
+    }
   }
-  return best.end();
+  if (similarity === undefined) {
+    return best.end();
+  }
+  return similarRows(search, { percent: similarity, size }, (_candidate, at) => counts[at] ?? { own: 0, shared: 0 });
 }
 
 /** So many rows are counted elsewhere at first; then twice as many each time, while the search is not over. */
@@ -99,7 +146,7 @@ const firstRows = 256;
  * counted is remembered.
  */
 function searchElsewhere(
-  { threads }: Scope,
+  { threads, until }: Scope,
   search: Search,
   filter: SetPlan<ColumnSet>,
 ): Promise<RankedRow[]> | undefined {
@@ -124,7 +171,7 @@ function searchElsewhere(
   });
   const unknown = rows.filter(({ shared }) => shared === undefined);
   const levels = [unknown.map(({ own }) => own)];
-  return threads.count({ filter, levels, costMs }, async (count) => {
+  return threads.count({ filter, levels, costMs, until }, async (count) => {
     let counted = 0;
     let size = Infinity;
     const countMore = async (most: number): Promise<void> => {

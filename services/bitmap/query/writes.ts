@@ -4,24 +4,37 @@ import { noColumns } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { type Minutes, standardView, viewsAt } from '../engine/time-quantum';
 import { type Int, isInt } from '../int';
+import { itemsOfStep, type Steps } from '../steps';
 import { type Argument, type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
 import type { Result } from './result';
 import { evaluateRow, onlyChild, timeOf } from './rows';
 import { columnForWrite, columnNamed, fieldArgument, fieldOf, rowForWrite, rowNamed, type Scope } from './scope';
 
-type WriteCall = (scope: Scope, call: Call) => Result;
+type WriteCall = (scope: Scope, call: Call) => Steps<Result>;
 
 /** The calls that change data, by name. */
 export const writeCalls: Record<string, WriteCall> = {
-  Set: (scope, call) => changed(set(scope, call)),
-  Clear: (scope, call) => changed(clear(scope, call)),
-  ClearRow: (scope, call) => changed(clearRow(scope, call)),
-  Store: (scope, call) => changed(store(scope, call)),
-  SetRowAttrs: setRowAttributes,
-  SetColumnAttrs: setColumnAttributes,
-  SetFieldValue: setFieldValues,
+  *Set(scope, call) {
+    return changed(yield* set(scope, call));
+  },
+  *Store(scope, call) {
+    return changed(yield* store(scope, call));
+  },
+  Clear: inOneStep((scope, call) => changed(clear(scope, call))),
+  ClearRow: inOneStep((scope, call) => changed(clearRow(scope, call))),
+  SetRowAttrs: inOneStep(setRowAttributes),
+  SetColumnAttrs: inOneStep(setColumnAttributes),
+  SetFieldValue: inOneStep(setFieldValues),
 };
+
+function inOneStep(write: (scope: Scope, call: Call) => Result): WriteCall {
+  return function* (scope, call) {
+    const result = write(scope, call);
+    yield;
+    return result;
+  };
+}
 
 const changed = (is: boolean): Result => ({ kind: 'changed', changed: is });
 
@@ -40,7 +53,7 @@ function firstPositional(call: Call, what: string): { value: Value; at: number }
   return first;
 }
 
-function set(scope: Scope, call: Call): boolean {
+function* set(scope: Scope, call: Call): Steps<boolean> {
   const columnArgument = firstPositional(call, 'a column');
   const { name, argument } = fieldArgument(call);
   if (argument.operator !== '=') {
@@ -51,16 +64,17 @@ function set(scope: Scope, call: Call): boolean {
   // Everything is checked before the first change.
   const value = field.values ? checkedValue(field, argument.value, argument.at) : undefined;
   rowOrValueIsNameable(field, argument);
+  const others = yield* otherRows(scope, field, { column: columnArgument, row: argument });
   const column = columnForWrite(scope, columnArgument.value, columnArgument.at);
   markExisting(scope, column);
   if (value !== undefined) {
     return scope.write({ kind: 'value', target: field.number, column, value });
   }
-  return setBit(scope, field, {
-    row: rowForWrite(scope, field, { value: argument.value, at: argument.at }),
-    column,
-    time,
-  });
+  const row = rowForWrite(scope, field, { value: argument.value, at: argument.at });
+  for (const other of others) {
+    scope.write({ kind: 'bit', target: field.number, view: standardView, row: other, column, present: false });
+  }
+  return setBit(scope, field, { row, column, time });
 }
 
 function rowOrValueIsNameable(field: Field, { value, at }: Argument): void {
@@ -76,9 +90,6 @@ function setBit(
   { row, column, time }: { row: Int; column: Int; time: Minutes | undefined },
 ): boolean {
   const { options, number: target } = field;
-  if (options.type === 'mutex' || options.type === 'bool') {
-    clearOtherRows(scope, field, { retainedRow: row, column });
-  }
   const standard = options.noStandardView ? [] : [standardView];
   const timed = time === undefined ? [] : viewsAt(time, options.timeQuantum ?? '');
   let isNew = false;
@@ -88,17 +99,30 @@ function setBit(
   return isNew;
 }
 
-/** A column of a mutex or bool field is in one row at most. */
-function clearOtherRows(
-  { write }: Scope,
-  { number: target, views }: Field,
-  { retainedRow, column }: { retainedRow: Int; column: Int },
-): void {
-  for (const [row, columns] of [...(views.get(standardView)?.rows ?? [])]) {
-    if (row !== retainedRow && columns.has(column)) {
-      write({ kind: 'bit', target, view: standardView, row, column, present: false });
+/** The other rows that a column has to leave: one of a mutex or bool field is in one row at most. Nothing is written yet. */
+function* otherRows(
+  scope: Scope,
+  field: Field,
+  named: { column: { value: Value; at: number }; row: Argument },
+): Steps<Int[]> {
+  const { type } = field.options;
+  const column = columnNamed(scope, named.column.value, named.column.at);
+  if ((type !== 'mutex' && type !== 'bool') || column === undefined) {
+    return [];
+  }
+  const retained = rowNamed(field, named.row.value, named.row.at);
+  const others: Int[] = [];
+  let inspected = 0;
+  for (const [row, columns] of field.views.get(standardView)?.rows ?? []) {
+    if (row !== retained && columns.has(column)) {
+      others.push(row);
+    }
+    inspected += 1;
+    if (inspected % itemsOfStep === 0) {
+      yield;
     }
   }
+  return others;
 }
 
 /** @throws CallError for what is no integer, or out of the field's bounds */
@@ -156,14 +180,14 @@ function clearRow(scope: Scope, call: Call): boolean {
   return cleared;
 }
 
-function store(scope: Scope, call: Call): boolean {
+function* store(scope: Scope, call: Call): Steps<boolean> {
   const { name, argument } = fieldArgument(call);
   const field = fieldOf(scope, name, argument.at);
   if (field.options.type !== 'set') {
     throw new CallError('Store is for set fields only', argument.at);
   }
   rowNamed(field, argument.value, argument.at);
-  const columns = evaluateRow(scope, onlyChild(call)).clone();
+  const columns = (yield* evaluateRow(scope, onlyChild(call))).clone();
   const row = rowForWrite(scope, field, { value: argument.value, at: argument.at });
   scope.write({ kind: 'columns', target: field.number, view: standardView, row, columns, mode: 'replace' });
   return true;

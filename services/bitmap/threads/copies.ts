@@ -1,6 +1,7 @@
 import type { Bitmap } from '../bitmaps/bitmap';
 import type { FrozenBitmaps } from '../bitmaps/frozen';
-import { type ColumnSet, containerWidth } from '../engine/column-set';
+import { containerWidth } from '../engine/column-list';
+import type { ColumnSet } from '../engine/column-set';
 import { SharedMemory } from './shared-memory';
 
 /** One segment of a set as it was once, in memory that all threads see. It never changes. */

@@ -1,4 +1,5 @@
-import { type ColumnSet, containerWidth } from '../engine/column-set';
+import { containerWidth } from '../engine/column-list';
+import type { ColumnSet } from '../engine/column-set';
 import type { SetPlan } from './set-plan';
 
 /*

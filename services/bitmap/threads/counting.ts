@@ -24,11 +24,26 @@ type BitmapOf = (copy: number) => Bitmap | undefined;
 export const combinations = (levels: readonly { length: number }[]): number =>
   levels.length === 0 ? 0 : levels.reduce((product, { length }) => product * length, 1);
 
-/** Counts some segments, whose levels are of the same lengths, and adds them up. */
-export function count(work: readonly SegmentWork[], bitmapOf: BitmapOf): Counted {
+/** Counting took longer than it may. */
+export class CountExpiredError extends Error {
+  override readonly name = 'CountExpiredError';
+}
+
+/** What is counted with, and when that is given up, in milliseconds since 1970. */
+interface CountOptions {
+  bitmapOf: BitmapOf;
+  until: number;
+}
+
+/**
+ * Counts some segments, whose levels are of the same lengths, and adds them up.
+ *
+ * @throws CountExpiredError
+ */
+export function count(work: readonly SegmentWork[], options: CountOptions): Counted {
   const counted: Counted = { size: 0, counts: new Float64Array(combinations(work[0]?.levels ?? [])) };
   for (const segment of work) {
-    new SegmentCount(bitmapOf).count(segment, counted);
+    new SegmentCount(options).count(segment, counted);
   }
   return counted;
 }
@@ -37,9 +52,23 @@ export function count(work: readonly SegmentWork[], bitmapOf: BitmapOf): Counted
 class SegmentCount {
   private readonly made: Bitmap[] = [];
 
-  constructor(private readonly bitmapOf: BitmapOf) {}
+  private readonly bitmapOf: BitmapOf;
+  private readonly until: number;
+
+  constructor({ bitmapOf, until }: CountOptions) {
+    this.bitmapOf = bitmapOf;
+    this.until = until;
+  }
+
+  /** Before what may take long. */
+  private assertInTime(): void {
+    if (Date.now() >= this.until) {
+      throw new CountExpiredError();
+    }
+  }
 
   count({ filter, levels }: SegmentWork, into: Counted): void {
+    this.assertInTime();
     if (filter && levels.length === 0) {
       into.size += this.sizeOf(filter);
     } else {
@@ -59,6 +88,7 @@ class SegmentCount {
     const descend = (level: number, columns: Bitmap | undefined, first: number): void => {
       const own = rows[level] ?? [];
       const isLast = level === rows.length - 1;
+      this.assertInTime();
       own.forEach((row, at) => {
         if (!row) {
           return;

@@ -7,6 +7,8 @@ export interface Task {
   /** Copies that no count needs any more. */
   drop: readonly number[];
   work: readonly SegmentWork[];
+  /** When it is given up, in milliseconds since 1970. */
+  until: number;
 }
 
-export type Done = Counted;
+export type Done = Counted | 'expired';

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../../../platform/log/log';
 import type { Copy } from './copies';
-import type { Counted, SegmentWork } from './counting';
+import { type Counted, CountExpiredError, type SegmentWork } from './counting';
 import type { Done, Task } from './messages';
 
 /** A piece of work that loses its thread so often is done on the main thread. */
@@ -9,10 +9,16 @@ const maxTries = 2;
 /** So many threads that end one after the other without a response, and there are no more. */
 const maxFailures = 4;
 
-interface Piece {
+/** What is to be counted at once. */
+export interface Work {
   work: readonly SegmentWork[];
   /** By number, all that the work names. */
   copies: ReadonlyMap<number, Copy>;
+  /** When it is given up, in milliseconds since 1970. */
+  until: number;
+}
+
+interface Piece extends Work {
   tries: number;
   resolve: (counted: Counted) => void;
   reject: (error: Error) => void;
@@ -32,7 +38,7 @@ export interface PoolOptions {
   threads: number;
   startThread: () => Worker;
   /** Does a piece on the main thread. */
-  countHere: (work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>) => Counted;
+  countHere: (work: Work) => Counted;
   /** Threads end when there was nothing to do for so long. */
   idleMs: number;
   onIdle: () => void;
@@ -78,11 +84,11 @@ export class Pool {
     return this.options.threads - busy;
   }
 
-  /** @throws ClosedError when the pool is closed before it is done */
-  run(work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>): Promise<Counted> {
+  /** @throws ClosedError when the pool is closed before it is done, CountExpiredError when it takes too long */
+  run(work: Work): Promise<Counted> {
     clearTimeout(this.idleTimer);
     return new Promise<Counted>((resolve, reject) => {
-      this.queue.push({ work, copies, tries: 0, resolve, reject });
+      this.queue.push({ ...work, tries: 0, resolve, reject });
       this.assign();
     });
   }
@@ -164,7 +170,8 @@ export class Pool {
       known.set(copy.id, copy);
       add.push([copy.id, copy.bytes]);
     }
-    thread.worker.postMessage({ add, drop: thread.dropping.map(({ id }) => id), work: piece.work } satisfies Task);
+    const drop = thread.dropping.map(({ id }) => id);
+    thread.worker.postMessage({ add, drop, work: piece.work, until: piece.until } satisfies Task);
   }
 
   private done(thread: Thread, counted: Done): void {
@@ -174,7 +181,11 @@ export class Pool {
       copy.release();
     }
     this.failures = 0;
-    piece?.resolve(counted);
+    if (counted === 'expired') {
+      piece?.reject(new CountExpiredError());
+    } else {
+      piece?.resolve(counted);
+    }
     this.assign();
   }
 
@@ -202,9 +213,9 @@ export class Pool {
   }
 
   private doHere(pieces: readonly Piece[]): void {
-    for (const { work, copies, resolve, reject } of pieces) {
+    for (const { resolve, reject, ...work } of pieces) {
       try {
-        resolve(this.options.countHere(work, copies));
+        resolve(this.options.countHere(work));
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)));
       }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../platform/log/log';
+import type { Bitmap } from '../bitmaps/bitmap';
 import { type FrozenBitmaps, frozenBitmaps } from '../bitmaps/frozen';
 import type { ColumnSet } from '../engine/column-set';
 import { Copies, type Copy } from './copies';
 import { combinations, count, type Counted, type SegmentWork } from './counting';
-import { Pool } from './pool';
+import { Pool, type Work } from './pool';
 import { leavesOf, mapLeaves, type SetPlan } from './set-plan';
 
 export interface ThreadOptions {
@@ -29,6 +30,8 @@ export interface Asked {
   levels: readonly (readonly ColumnSet[])[];
   /** About how long it would take on the main thread. */
   costMs: number;
+  /** When counting is given up, in milliseconds since 1970. */
+  until: number;
 }
 
 /** Counts, for the rows `from` (inclusive) to `to` (exclusive) of the first level; without: for all. */
@@ -42,8 +45,11 @@ interface SegmentCopies {
 /** Of the time that work given away would have taken, so much may be spent on copies. */
 const shareForCopies = 0.25;
 /** More sets, or more combinations, are more to be sent than is worth it. */
-const maxSets = 4_096;
-const maxCombinations = 1_000_000;
+export const maxSets = 4_096;
+export const maxCombinations = 1_000_000;
+
+/** The longest a piece that no thread does may take on the main thread, in milliseconds. */
+const maxHereMs = 1_000;
 
 const defaultCreditMs = 50;
 const defaultMostBytes = 268_435_456;
@@ -78,7 +84,7 @@ export class Threads {
       log,
       idleMs,
       startThread: options.startThread ?? startWorker,
-      countHere: (work, copies) => this.countHere(work, copies),
+      countHere: (piece) => this.countHere(piece),
       onIdle: () => this.copies.clear(),
     });
   }
@@ -111,6 +117,8 @@ export class Threads {
   /**
    * Lets threads count.
    *
+   * Counts reject with CountExpiredError once it is too late.
+   *
    * @param use is called at once, and may call what it is given until its promise is settled
    * @returns undefined where it is better counted by the caller: it is no work, or too much would have to be copied
    */
@@ -138,7 +146,7 @@ export class Threads {
       }
     }
     this.givenAway += 1;
-    return use((from, to) => this.countSegments(segments, from, to)).finally(() => {
+    return use((from, to) => this.countSegments(segments, { from, to, until: asked.until })).finally(() => {
       for (const copy of held) {
         copy.release();
       }
@@ -175,24 +183,29 @@ export class Threads {
   }
 
   /** In as many pieces as there are threads without work. */
-  private async countSegments(segments: readonly SegmentCopies[], from?: number, to?: number): Promise<Counted> {
+  private async countSegments(
+    segments: readonly SegmentCopies[],
+    { from, to, until }: { from: number | undefined; to: number | undefined; until: number },
+  ): Promise<Counted> {
     const pieces = Math.min(Math.max(this.pool.idle, 1), segments.length);
     const counted = await Promise.all(
       Array.from({ length: pieces }, (_, piece) => {
         const part = segments.filter((_segment, at) => at % pieces === piece);
         const copies = new Map<number, Copy>();
         const work = part.map((segment) => workOf(segment, copies, { from, to }));
-        return this.pool.run(work, copies);
+        return this.pool.run({ work, copies, until });
       }),
     );
     return added(counted);
   }
 
-  private countHere(work: readonly SegmentWork[], copies: ReadonlyMap<number, Copy>): Counted {
-    return count(work, (id) => {
+  private countHere({ work, copies, until }: Work): Counted {
+    const bitmapOf = (id: number): Bitmap | undefined => {
       const copy = copies.get(id);
       return copy && this.copies.view(copy);
-    });
+    };
+    // Others wait meanwhile.
+    return count(work, { bitmapOf, until: Math.min(until, Date.now() + maxHereMs) });
   }
 }
 

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Bitmap } from '../bitmaps/bitmap';
 import { frozenBitmaps } from '../bitmaps/frozen';
-import { count } from './counting';
+import { count, CountExpiredError } from './counting';
 import type { Done, Task } from './messages';
 
 const frozen = frozenBitmaps();
@@ -17,7 +17,7 @@ function bitmapOf(copy: number): Bitmap | undefined {
   return bitmap;
 }
 
-parentPort?.on('message', ({ add, drop, work }: Task) => {
+parentPort?.on('message', ({ add, drop, work, until }: Task) => {
   if (!frozen) {
     throw new Error('a thread needs native bitmaps');
   }
@@ -27,6 +27,13 @@ parentPort?.on('message', ({ add, drop, work }: Task) => {
   for (const [copy, bytes] of add) {
     copies.set(copy, frozen.view(bytes));
   }
-  const done: Done = count(work, bitmapOf);
-  parentPort?.postMessage(done, [done.counts.buffer]);
+  try {
+    const done = count(work, { bitmapOf, until });
+    parentPort?.postMessage(done satisfies Done, [done.counts.buffer]);
+  } catch (error) {
+    if (!(error instanceof CountExpiredError)) {
+      throw error;
+    }
+    parentPort?.postMessage('expired' satisfies Done);
+  }
 });

@@ -27,6 +27,7 @@ async function startOnce(): Promise<{ bitmaps: string; lines: LogLine[] }> {
     directory: directory.path,
     host: '127.0.0.1',
     port: 0,
+    queryTimeoutMs: 30_000,
     bodyLimit: 4_194_304,
     threads: 0,
     maxAuthFailures: 0,

@@ -30,6 +30,7 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
       port: 0,
       directory: directory.path,
       bodyLimit: 4_194_304,
+      queryTimeoutMs: 30_000,
       threads: 0,
       maxAuthFailures: 0,
       trustedProxies: [],

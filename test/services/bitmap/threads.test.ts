@@ -4,6 +4,8 @@ import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { answerJson } from '../../../services/bitmap/answers/json';
 import { executeWith, type QueryOptions } from '../../../services/bitmap/query/execute';
+import { defaultLimits } from '../../../services/bitmap/query/limits';
+import { Slices } from '../../../services/bitmap/query/slices';
 import { type ThreadOptions, Threads } from '../../../services/bitmap/threads/threads';
 import { type IndexUnderTest, indexUnderTest } from './index-under-test';
 import { serverUnderTest } from './server';
@@ -28,12 +30,14 @@ function threadsUnderTest(options: Partial<ThreadOptions> = {}): Threads {
   return threads;
 }
 
+/** One call after the other, without a pause: what a test writes then comes after all of them were read. */
+const slices = new Slices(64, Infinity);
+
 /** The result as a text, or the message of a query that fails. */
 async function answer(i: IndexUnderTest, threads: Threads, query: string, options?: QueryOptions): Promise<string> {
+  const execution = { threads, slices, catalog: i.catalog, index: i.index, options };
   try {
-    return [...answerJson(await executeWith({ threads, catalog: i.catalog, index: i.index, options }, query))]
-      .join('')
-      .trimEnd();
+    return [...answerJson(await executeWith(execution, query))].join('').trimEnd();
   } catch (error) {
     return (error as Error).message;
   }
@@ -218,6 +222,21 @@ describe('threads of queries', () => {
     const after = expected(i, heavy);
     expect(after).not.toBe(before);
     expect(await answer(i, threads, heavy)).toBe(after);
+  });
+
+  it('counting that takes longer than the query may is given up, and the threads count the next one', async () => {
+    const i = filled();
+    const held = heldThreads();
+    const threads = threadsUnderTest(held);
+    const limits = { ...defaultLimits, ms: 100 };
+    const execution = { threads, slices, catalog: i.catalog, index: i.index };
+    const late = executeWith({ ...execution, limits }, 'Count(Union(Row(a=1), Row(a=2)))');
+    const isLate = Promise.resolve(late).catch((error: unknown) => (error as Error).message);
+    const until = Date.now() + limits.ms;
+    await eventually(async () => expect(Date.now()).toBeGreaterThan(until));
+    held.release();
+    expect(await isLate).toBe('executing: counting took longer than it may');
+    expect(await answer(i, threads, heavy)).toBe(expected(i, heavy));
   });
 
   it('a thread that dies in the middle loses no query', async () => {
