@@ -16,6 +16,7 @@ import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/wo
 import { areasWithoutWorkflows, type ServedArea, servedAreas } from './areas';
 import { originRulesOf } from './authenticator';
 import type { ApiContext, WorkflowContext } from './context';
+import { oidcLandings } from './identity/oidc/routes';
 import { createNextCalls } from './next-call';
 import { openWorkspaceContext } from './open-context';
 import { translateStoreError } from './store-errors';
@@ -76,7 +77,7 @@ export function createApp(context: ApiContext, { workflows, registry = noOtherWo
   app.use(errorEnvelope(log, translateStoreError, createNextCalls(routes.contracts)));
   app.use(normalisePath());
   app.use(apiVersion());
-  app.use(cors(originRulesOf(env)));
+  app.use(cors(originRulesOf(env), oidcLandings));
   app.use(
     rateLimit({
       limits: {

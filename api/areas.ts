@@ -21,6 +21,7 @@ import { governanceRoutes } from './governance/traces/routes';
 import { watcherPolicyRoutes } from './governance/watcher-policies/routes';
 import { deviceRoutes } from './identity/devices/routes';
 import { invitationRoutes } from './identity/invitations/routes';
+import { oidcRoutes } from './identity/oidc/routes';
 import { authRoutes } from './identity/sessions/routes';
 import { offerSetup } from './identity/sessions/setup-code';
 import { tokenRoutes } from './identity/tokens/routes';
@@ -161,6 +162,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: settingsRoutes },
   { routes: templateRoutes },
   { routes: auditRoutes },
+  { routes: oidcRoutes },
   { routes: authRoutes, start: offerSetup },
   { routes: healthRoutes },
   { routes: indexRoutes },

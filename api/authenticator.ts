@@ -4,9 +4,9 @@ import { createIdentifier, type Identify } from '../platform/http/auth/auth';
 import type { CredentialVerifier } from '../platform/http/auth/credentials';
 import type { OriginRules } from '../platform/http/auth/loopback';
 
-/** Which pages may call: those of this machine as well, outside production. */
+/** Which pages may call: those of the API's own address, and outside production those of this machine as well. */
 export const originRulesOf = (env: ApiEnvironment): OriginRules => ({
-  allowedOrigins: env.BOARD_ALLOWED_ORIGINS,
+  allowedOrigins: [...env.BOARD_ALLOWED_ORIGINS, ...(env.BOARD_PUBLIC_URL === undefined ? [] : [env.BOARD_PUBLIC_URL])],
   allowLocalOrigins: env.NODE_ENV !== 'production',
 });
 

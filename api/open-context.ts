@@ -29,7 +29,7 @@ import type { ApiContext, InstallationContext, WorkspaceContext } from './contex
 import { auditedAuthFailures } from './identity/sessions/failures';
 import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
-import { memberStanding } from './identity/sessions/standing';
+import { sessionStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
 import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { WatcherCount } from './system/feed/admission';
@@ -131,8 +131,8 @@ function signingIn({
   const now = () => new Date();
   const sessionTokens = createSessionTokens(stores.sessionSecrets, now);
   const { issueSession, verifier } = createSessions(stores, {
-    secureCookies: env.NODE_ENV === 'production',
-    standing: memberStanding(stores),
+    secureCookies: env.NODE_ENV === 'production' || env.BOARD_PUBLIC_URL?.startsWith('https:') === true,
+    standing: sessionStanding(stores),
     tokens: sessionTokens,
     log,
     addressOf: callerAddressBehind(env.BOARD_TRUSTED_PROXIES),

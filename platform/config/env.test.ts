@@ -8,6 +8,12 @@ import { secretSettings } from './secret-files';
 
 const adminKey = 'the-key-of-the-administrator';
 const sound = { BOARD_ADMIN_KEY: adminKey };
+const provider = {
+  BOARD_PUBLIC_URL: 'https://board.example',
+  BOARD_OIDC_ISSUER: 'https://id.example/realms/one',
+  BOARD_OIDC_CLIENT_ID: 'board',
+  BOARD_OIDC_ROLE_GROUPS: 'ops:admin',
+};
 const keyOf = (name: string): string => `the-key-of-${name}`.padEnd(24, '.');
 
 test('every problem is listed at once, and no secret is in the message', () => {
@@ -88,6 +94,45 @@ test('authentication without any way in is a problem', () => {
   expect(readEnvironment({ BOARD_AUTH_ENABLED: 'false' }).BOARD_AUTH_ENABLED).toBe(false);
 });
 
+describe('sign-in with a provider', () => {
+  const read = (settings: Record<string, string> = {}) => readEnvironment({ ...sound, ...provider, ...settings });
+
+  it('has an ordered list of groups with their roles', () => {
+    const list = 'urn:ops:admin, cn=dev%2Cou=it:agent,everyone:read-only';
+    expect(read({ BOARD_OIDC_ROLE_GROUPS: list }).BOARD_OIDC_ROLE_GROUPS).toEqual([
+      { group: 'urn:ops', role: 'admin' },
+      { group: 'cn=dev,ou=it', role: 'agent' },
+      { group: 'everyone', role: 'read-only' },
+    ]);
+  });
+
+  it.each(['http://id.example', 'https://user:pass@id.example', 'https://id.example/?a=b', 'ldap://id.example', 'x'])(
+    'is refused with the issuer %s',
+    (issuer) => expect(() => read({ BOARD_OIDC_ISSUER: issuer })).toThrow('BOARD_OIDC_ISSUER: must be an https URL'),
+  );
+
+  it('may use http on this machine', () => {
+    expect(read({ BOARD_OIDC_ISSUER: 'http://127.0.0.1:9' }).BOARD_OIDC_ISSUER).toBe('http://127.0.0.1:9');
+    expect(read({ BOARD_PUBLIC_URL: 'http://localhost:3001/' }).BOARD_PUBLIC_URL).toBe('http://localhost:3001');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['BOARD_OIDC_CLIENT_ID: required', { BOARD_OIDC_CLIENT_ID: '' }],
+    ['BOARD_PUBLIC_URL: required', { BOARD_PUBLIC_URL: '' }],
+    ['BOARD_PUBLIC_URL: must have no path', { BOARD_PUBLIC_URL: 'https://board.example/sub' }],
+    ['BOARD_OIDC_ROLE_GROUPS: required', { BOARD_OIDC_ROLE_GROUPS: '' }],
+    ['BOARD_OIDC_ROLE_GROUPS: entry 2 is not group:role', { BOARD_OIDC_ROLE_GROUPS: 'a:admin,b:owner' }],
+    ['BOARD_OIDC_SCOPES: must have the scope openid', { BOARD_OIDC_SCOPES: 'email' }],
+    ['BOARD_OIDC_ROLE_GROUPS: has no effect', { BOARD_OIDC_ISSUER: '' }],
+  ])('is refused at start: %s', (problem, settings) => expect(() => read(settings)).toThrow(problem));
+
+  it('needs no groups where every user has a role', () => {
+    expect(read({ BOARD_OIDC_ROLE_GROUPS: '', BOARD_OIDC_DEFAULT_ROLE: 'read-only' }).BOARD_OIDC_ROLE_GROUPS).toEqual(
+      [],
+    );
+  });
+});
+
 test('the page on configuration names every setting with its default', () => {
   const page = readFileSync(join(__dirname, '..', '..', 'docs', 'operate', 'configuration.md'), 'utf8');
   const rows = new Map(
@@ -127,7 +172,10 @@ describe('a secret in a file', () => {
     };
     const given = { [`${setting}_FILE`]: await file(`${values[setting] ?? key}\n`, 0o600) };
     const inEnvironment = { [setting]: values[setting] ?? key };
-    const besides = setting === 'BOARD_ADMIN_KEY' ? {} : sound;
+    const besides = {
+      ...(setting === 'BOARD_ADMIN_KEY' ? {} : sound),
+      ...(setting === 'BOARD_OIDC_CLIENT_SECRET' ? provider : {}),
+    };
     expect(readEnvironment({ ...besides, ...given })).toEqual(readEnvironment({ ...besides, ...inEnvironment }));
   });
 
@@ -178,7 +226,7 @@ describe('the environment of a part', () => {
   it('has no secret that the part does not use', () => {
     const secrets = (part: PartName) => secretSettings.filter((name) => name in environmentOfPart(part, source));
     const shared = ['MONGODB_URL', 'MONGODB_PASSWORD', 'TEMPORAL_API_KEY'];
-    expect(secrets('api')).toEqual(['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', ...shared]);
+    expect(secrets('api')).toEqual(['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', 'BOARD_OIDC_CLIENT_SECRET', ...shared]);
     expect(secrets('worker')).toEqual(['BOARD_WEBHOOK_SECRET', ...shared]);
     expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
     expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sharedKeyProblems } from './api-keys';
 import { withSecretFiles } from './secret-files';
 import { settingGroups } from './settings/groups';
+import { signInProblems } from './settings/sign-in';
 
 export { type ApiKey, type Role, roles } from './api-keys';
 
@@ -9,6 +10,7 @@ export { type ApiKey, type Role, roles } from './api-keys';
 export const environment = z.object({
   ...settingGroups.Start,
   ...settingGroups.API,
+  ...settingGroups['OpenID Connect'],
   ...settingGroups['Rate limits'],
   ...settingGroups.Stores,
   ...settingGroups.Temporal,
@@ -49,7 +51,7 @@ export function readEnvironment(source: NodeJS.ProcessEnv, names = everySetting)
     ...fileProblems,
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
     ...unknown.map((name) => `${name}: unknown setting`),
-    ...(parsed.success ? sharedKeyProblems(parsed.data) : []),
+    ...(parsed.success ? [...sharedKeyProblems(parsed.data), ...signInProblems(parsed.data)] : []),
   ];
   if (
     parsed.success &&

@@ -2,6 +2,7 @@ import type { Environment } from './env';
 
 const single = [
   'BOARD_ADMIN_KEY',
+  'BOARD_OIDC_CLIENT_SECRET',
   'BOARD_WEBHOOK_SECRET',
   'BITMAP_TOKEN',
   'MONGODB_PASSWORD',

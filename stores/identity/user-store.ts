@@ -47,6 +47,13 @@ export async function createUserStore(db: Database, now: () => Date = operationT
 
     rename: (id: string, displayName: string) => change(id, { $set: { displayName, updatedAt: now().toISOString() } }),
 
+    /** Sets the name and the address that another service has for the user; without an address it has none. */
+    describe: (id: string, { displayName, email }: Pick<User, 'displayName' | 'email'>) =>
+      change(id, {
+        $set: { displayName, ...(email !== undefined && { email }), updatedAt: now().toISOString() },
+        ...(email === undefined && { $unset: { email: '' } }),
+      }),
+
     setStatus: (id: string, status: User['status']) => change(id, { $set: { status, updatedAt: now().toISOString() } }),
 
     /** Notes a workspace before the user becomes a member there. */

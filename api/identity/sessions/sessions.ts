@@ -41,10 +41,11 @@ export interface SignIn {
 /** Makes a session and sets its cookie on the response. It is a new one, whatever session the request came with: that one ends. */
 export type IssueSession = (ctx: HttpContext, signIn: SignIn) => Promise<SignedIn>;
 
+/** What a session's user may do. */
+export type Standing = Pick<AuthContext, 'role' | 'permissions' | 'membershipId' | 'degradedReason' | 'capabilities'>;
+
 /** What a session's user may do now, as the stores have it; `undefined` when it may do nothing any more. */
-export type SessionStanding = (
-  session: SessionRecord,
-) => Promise<Pick<AuthContext, 'role' | 'permissions' | 'membershipId'> | undefined>;
+export type SessionStanding = (session: SessionRecord) => Promise<Standing | undefined>;
 
 export interface SessionOptions {
   /** Cookies of sessions are sent over TLS only, and to this machine. */

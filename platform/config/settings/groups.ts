@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiSettings, rateLimitSettings } from './api';
 import { runSettings, workerSettings } from './runs';
 import { bitmapSettings, plantSettings, workflowRunSettings } from './services';
+import { signInSettings } from './sign-in';
 import { startSettings } from './start';
 import { storeSettings } from './stores';
 import { temporalSettings } from './temporal';
@@ -24,6 +25,7 @@ const processSettings = {
 export const settingGroups = {
   Start: startSettings,
   API: apiSettings,
+  'OpenID Connect': signInSettings,
   'Rate limits': rateLimitSettings,
   Stores: storeSettings,
   Temporal: temporalSettings,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../errors/app-error';
 import { isReadMethod } from '../context';
 import type { AuthContext } from './auth';
-import { isOfOwnPage } from './loopback';
+import { isOfOwnPage, isOfUnnamedSibling } from './loopback';
 
 interface AuthorizedRequest {
   method: string;
@@ -51,7 +51,8 @@ export function authorize(
 }
 
 /**
- * Refuses a change by a session's cookie that may have been sent for a page of somewhere else.
+ * Refuses a change by a session's cookie that may have been sent for a page of somewhere else, and a read that was: cookies come
+ * with the requests of every page of the same site, and reads may start programs.
  *
  * @throws AppError `CSRF_REJECTED` 403
  */
@@ -59,11 +60,15 @@ export function assertOwnPage(
   auth: AuthContext | undefined,
   { method, headers }: { method: string; headers: IncomingHttpHeaders },
 ): void {
-  if (auth?.carrier === 'cookie' && !isReadMethod(method) && !isOfOwnPage(headers)) {
+  if (auth?.carrier !== 'cookie') {
+    return;
+  }
+  if (isReadMethod(method) ? isOfUnnamedSibling(headers) : !isOfOwnPage(headers)) {
     throw new AppError('CSRF_REJECTED', {
       status: 403,
       message:
-        'A change with the cookie of a session needs the header Origin, or Sec-Fetch-Site: same-origin, as browsers send them. ' +
+        'A change with the cookie of a session needs the header Origin, or Sec-Fetch-Site: same-origin, as browsers send them; ' +
+        'a read needs either of them when Sec-Fetch-Site is same-site. ' +
         'Programs send the token of the session as a bearer token.',
     });
   }

@@ -35,13 +35,16 @@ const rejected = () =>
  * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. What a foreign page sends is
  * refused even though the browser would hide only its response: it could ride on the bypass for local callers, and reads may
  * start programs too. A read with neither header is one of a program, or of an old browser's page, which has no key.
+ *
+ * @param landings paths where another site sends browsers on purpose; what they serve depends on nothing that the other site knows
  */
 export const cors =
-  (rules: OriginRules): HttpMiddleware =>
+  (rules: OriginRules, landings: readonly string[] = []): HttpMiddleware =>
   (ctx, next) => {
     const origin = ctx.get('Origin');
     if (!origin) {
-      if (isCrossSite(ctx.req.headers)) {
+      const lands = ctx.method === 'GET' && ctx.get('Sec-Fetch-Mode') === 'navigate' && landings.includes(ctx.path);
+      if (isCrossSite(ctx.req.headers) && !lands) {
         throw rejected();
       }
       return next();

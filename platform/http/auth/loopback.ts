@@ -141,3 +141,7 @@ export function isLocalRequest(headers: IncomingHttpHeaders, connection: Connect
  */
 export const isOfOwnPage = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
   origin !== undefined || site === 'same-origin';
+
+/** Whether a browser sends the request for a page of another origin of the same site, which it does not name. */
+export const isOfUnnamedSibling = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
+  origin === undefined && site === 'same-site';

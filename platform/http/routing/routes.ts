@@ -65,7 +65,7 @@ export interface RouteContract<
   rawBody?: true;
   /** The response of a success; `z.undefined()` for one without a body. */
   response: R;
-  status?: 200 | 201 | 202 | 204;
+  status?: 200 | 201 | 202 | 204 | 302;
   /**
    * What a repetition of the request is. `key`: with the same `Idempotency-Key` it gets the first response, and is done once;
    * the default of every POST. `own`: the route has a rule of its own, which takes the header or an id in its body. `none`: the
@@ -235,7 +235,9 @@ async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDepen
       recordHttpFailure(deps.authFailures, ctx, presented);
     }
   }
-  assertOwnPage(caller, { method: ctx.method, headers: ctx.req.headers });
+  if (contract.permission !== 'public' || !isReadMethod(ctx.method)) {
+    assertOwnPage(caller, { method: ctx.method, headers: ctx.req.headers });
+  }
   if (contract.permission === 'public') {
     return caller ?? anonymous;
   }

@@ -1,5 +1,6 @@
 import type { Database } from '../../port/collection';
 import { openTogether } from '../../port/open-together';
+import { createOidcStore } from '../oidc-store';
 import { createGuessStore } from './guess-store';
 import { createPasswordStore } from './password-store';
 import { openSessionSecrets } from './session-secret-store';
@@ -11,6 +12,7 @@ import { createWsTicketStore } from './ws-ticket-store';
 export const openSessionStores = (database: Database) =>
   openTogether({
     guesses: createGuessStore(database),
+    oidc: createOidcStore(database),
     passwords: createPasswordStore(database),
     sessions: createSessionStore(database),
     sessionSecrets: openSessionSecrets(database),

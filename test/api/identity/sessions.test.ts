@@ -219,8 +219,9 @@ describe('the workspace of a session', () => {
   });
 
   it('gives the rights of the membership as it is now, and none without it or for a disabled user', async () => {
-    const { users, workspaces } = board.api.context;
-    const user = await users.create('user_00000000000000000000ada0', { displayName: 'Ada' });
+    const { oidc, users, workspaces } = board.api.context;
+    const { userId } = await oidc.grant('https://id.example', 'ada', 'agent');
+    const user = await users.create(userId, { displayName: 'Ada' });
     const joining = { id: 'member_00000000ada0', userId: user.id, joinedAt: new Date().toISOString() };
     await workspaces.join('local', { ...joining, role: 'agent', status: 'active' });
     const signIn = { userId: user.id, workspaceId: 'local', role: 'agent', method: 'oidc' } as const;
@@ -269,6 +270,18 @@ describe('the cookie of a session', () => {
       status: 403,
       body: { code: expect.stringMatching(/CSRF_REJECTED|CORS_REJECTED/) },
     });
+  });
+
+  it('reads nothing for a page of another port that does not name itself', async () => {
+    const cookie = cookieOf(await login());
+    const read = async (headers: Record<string, string>) => {
+      const { status, body } = await board.call('GET', '/api/tasks', { key: null, headers: { ...cookie, ...headers } });
+      return [status, body.code];
+    };
+    const sibling = { 'Sec-Fetch-Site': 'same-site' };
+    expect(await read(sibling)).toEqual([403, 'CSRF_REJECTED']);
+    expect(await read({ ...sibling, ...origin })).toEqual([200, undefined]);
+    expect(await read({ 'Sec-Fetch-Site': 'none' })).toEqual([200, undefined]);
   });
 
   it.each([

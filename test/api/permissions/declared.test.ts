@@ -115,6 +115,10 @@ describe('every operation', () => {
     expect(namesOf(operations.filter((operation) => !exists(operation.permission)))).toEqual([
       'GET /',
       'GET /api',
+      // A browser has no credential yet, or none any more.
+      'GET /api/auth/oidc/callback',
+      'GET /api/auth/oidc/login',
+      'GET /api/auth/oidc/signed-out',
       'GET /api/auth/status',
       'GET /api/health',
       'GET /api/openapi.json',
@@ -127,6 +131,9 @@ describe('every operation', () => {
       // A password, a code or a recovery key is sent instead.
       'POST /api/auth/login',
       'POST /api/auth/logout',
+      // A provider has signed what it reports.
+      'POST /api/auth/oidc/backchannel-logout',
+      'POST /api/auth/oidc/logout',
       'POST /api/auth/recover',
       'POST /api/auth/setup',
       // Asks for the permission itself, so that a caller that may only read gets one too.

@@ -14,7 +14,7 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
-import { sessionsContract } from './sessions';
+import { oidcContract, sessionsContract } from './sessions';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
 
@@ -37,5 +37,6 @@ export function storeContract(harness: StoreHarness): void {
   runListsContract(harness);
   identityContract(harness);
   sessionsContract(harness);
+  oidcContract(harness);
   workspacesContract(harness);
 }

@@ -1,3 +1,4 @@
+import { createOidcStore } from '../../../stores/identity/oidc-store';
 import { createGuessStore, freeGuesses, lockMs } from '../../../stores/identity/sessions/guess-store';
 import { createPasswordStore } from '../../../stores/identity/sessions/password-store';
 import { maxFormerSecrets, openSessionSecrets } from '../../../stores/identity/sessions/session-secret-store';
@@ -132,6 +133,63 @@ export function sessionsContract(harness: StoreHarness): void {
       const late = await one.issue('another', 1_000);
       now = new Date('2026-11-22T00:00:01.000Z');
       expect(await one.redeem(late)).toBeUndefined();
+    });
+  });
+}
+
+/** People of a provider, on every adapter and by several processes. */
+export function oidcContract(harness: StoreHarness): void {
+  describe('people of a provider', () => {
+    const stores = useTwoConnections(harness);
+    const both = async (now?: () => Date) => [
+      await createOidcStore(stores.one, now),
+      await createOidcStore(stores.other, now),
+    ];
+    const issuer = 'https://id.example';
+
+    it('are one user each, however often they sign in at once', async () => {
+      const subject = uniqueName();
+      const signIns = (await both()).flatMap((store) => [store, store, store]);
+      const granted = await Promise.all(signIns.map((store) => store.grant(issuer, subject, 'agent')));
+      expect(new Set(granted.map(({ userId }) => userId)).size).toBe(1);
+      expect(granted[0]).toMatchObject({ userId: expect.stringMatching(/^user_[0-9a-f]{12}$/), role: 'agent' });
+    });
+
+    it('are known by issuer and subject together', async () => {
+      const [store] = await both();
+      const subject = uniqueName();
+      const ours = await store!.grant(issuer, subject, 'agent');
+      const elsewhere = await store!.grant(`${issuer}/`, subject, 'admin');
+      expect(elsewhere.userId).not.toBe(ours.userId);
+      expect(await store!.find(issuer, subject)).toEqual(ours);
+      expect(await store!.ofUser(elsewhere.userId)).toEqual(elsewhere);
+      expect(await store!.find(issuer, uniqueName())).toBeUndefined();
+    });
+
+    it('have what the provider gave last', async () => {
+      const [one, other] = await both();
+      const subject = uniqueName();
+      const { _id, userId } = await one!.grant(issuer, subject, 'admin');
+      await other!.grant(issuer, subject, null);
+      await one!.setSuspended(_id, true);
+      expect(await other!.ofUser(userId)).toMatchObject({ role: null, isSuspended: true });
+    });
+
+    it('prove something once, whichever process is asked', async () => {
+      const [one, other] = await both();
+      const proof = uniqueName();
+      const uses = await Promise.all([one!, other!, one!, other!].map((store) => store.useOnce(proof, 60_000)));
+      expect(uses.filter(Boolean)).toHaveLength(1);
+      expect(await other!.useOnce(uniqueName(), 60_000)).toBe(true);
+    });
+
+    it('are found by their session at the provider', async () => {
+      const [one, other] = await both();
+      const sid = uniqueName();
+      await one!.noteSession(issuer, sid, { userId: 'user_000000000001', lastsMs: 60_000 });
+      await other!.noteSession(issuer, sid, { userId: 'user_000000000002', lastsMs: 60_000 });
+      expect(await one!.userOfSession(issuer, sid)).toBe('user_000000000002');
+      expect(await one!.userOfSession('https://other.example', sid)).toBeUndefined();
     });
   });
 }
