@@ -42,7 +42,7 @@ function assertPresent(password: string | undefined): asserts password is string
 /** Hashes a password that is to be set. @throws AppError `MISSING_PASSWORD` 400, `PASSWORD_TOO_SHORT` 400 */
 export async function hashOfNew(password: string | undefined): Promise<string> {
   assertPresent(password);
-  if ([...password].length < minPasswordLength) {
+  if (Array.from(password).length < minPasswordLength) {
     const message = `A password has at least ${minPasswordLength} characters.`;
     throw new AppError('PASSWORD_TOO_SHORT', { status: 400, message, details: { minLength: minPasswordLength } });
   }

@@ -16,9 +16,15 @@ const form = /^eyJ[A-Za-z0-9_-]{1,400}\.[A-Za-z0-9_-]{1,1000}\.[A-Za-z0-9_-]{1,1
 /** How long the secrets are used that were read, in milliseconds: so long may one that was replaced without grace be accepted. */
 const readEveryMs = 1_000;
 
+interface VerificationKey {
+  key: KeyObject;
+  /** Of a former secret (ISO 8601). */
+  validUntil?: string;
+}
+
 interface Keys {
   current: { kid: string; key: KeyObject };
-  byKid: Map<string, { key: KeyObject; validUntil: string | undefined }>;
+  byKid: Map<string, VerificationKey>;
   readAtMs: number;
 }
 
@@ -28,12 +34,12 @@ function keysOf({ current, former }: SessionSecrets, readAtMs: number): Keys {
   const own = { kid: current.kid, key: keyOf(current.secret) };
   return {
     current: own,
-    byKid: new Map([
-      [own.kid, { key: own.key, validUntil: undefined }],
-      ...former.map(
-        ({ kid, secret, validUntil }) =>
-          [kid, { key: keyOf(secret), validUntil: validUntil as string | undefined }] as const,
-      ),
+    byKid: new Map<string, VerificationKey>([
+      [own.kid, { key: own.key }],
+      ...former.map(({ kid, secret, validUntil }): [string, VerificationKey] => [
+        kid,
+        { key: keyOf(secret), validUntil },
+      ]),
     ]),
     readAtMs,
   };

@@ -1,4 +1,3 @@
-import type { Filter } from 'mongodb';
 import type { SessionMethod } from '../../../contracts/identity/session';
 import type { Role } from '../../../contracts/permissions';
 import type { Page, PageRequest } from '../../../platform/lists/page';
@@ -39,7 +38,7 @@ export async function createSessionStore(db: Database, now: () => Date = () => n
 
   /** Ends sessions of a user but for one; how many. */
   const endOthers = (userId: string, kept?: string): Promise<number> =>
-    sessions.deleteMany({ userId, ...(kept === undefined ? {} : { _id: { $ne: kept } }) } as Filter<SessionRecord>);
+    sessions.deleteMany({ userId, ...(kept === undefined ? {} : { _id: { $ne: kept } }) });
 
   return {
     async add(record: SessionRecord): Promise<void> {
