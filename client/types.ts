@@ -6471,6 +6471,7 @@ export interface components {
             transport: "process-jsonl" | "acp" | "http-tools";
         };
         ApiToken: {
+            capabilities?: string[];
             /** Format: date-time */
             createdAt: string;
             createdBy: string;
@@ -6500,6 +6501,7 @@ export interface components {
             workspaceId: components["schemas"]["WorkspaceId"];
         };
         ApiTokenCreate: {
+            capabilities?: ("desktop:local" | "agent:run:local" | "agent:run:unrestricted" | "local-agent:run")[];
             /** Format: date-time */
             expiresAt?: string;
             name: string;
@@ -6649,6 +6651,8 @@ export interface components {
         AuthContext: {
             actor: string;
             actorType: string;
+            /** @constant */
+            administersInstallation?: true;
             /** Format: date-time */
             authenticatedAt?: string;
             authMethod: string;
@@ -6658,11 +6662,13 @@ export interface components {
             degradedReason?: string;
             deviceId?: string;
             deviceSessionId?: string;
+            isFormerSecret?: boolean;
             membershipId?: string;
             readonly permissions: string[];
             /** @enum {string} */
             role: "admin" | "agent" | "read-only";
             sessionId?: string;
+            tokenId?: string;
             tokenName: string;
             userId: string;
             workspaceId: string;
@@ -8707,6 +8713,7 @@ export interface components {
         };
         InvitationId: string;
         IssuedApiToken: {
+            capabilities?: string[];
             /** Format: date-time */
             createdAt: string;
             createdBy: string;

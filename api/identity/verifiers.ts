@@ -23,7 +23,7 @@ export const tokenVerifier =
     }
     const { record, isFormer } = presented;
     await stores.apiTokens.noteUse(record);
-    const { _id: tokenId, workspaceId, userId, membershipId, subject, name } = record;
+    const { _id: tokenId, workspaceId, userId, membershipId, subject, name, capabilities } = record;
     return {
       ...authority,
       workspaceId,
@@ -34,6 +34,7 @@ export const tokenVerifier =
       tokenName: name,
       tokenId,
       ...(isFormer && { isFormerSecret: true }),
+      ...(capabilities && { capabilities }),
       actor: tokenActor(record),
     };
   };

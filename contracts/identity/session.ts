@@ -90,7 +90,7 @@ export const authStatus = z
   .meta({ id: 'AuthStatus' });
 
 export const authContext = z
-  .object({
+  .strictObject({
     role,
     userId: z.string(),
     workspaceId: z.string(),
@@ -101,6 +101,11 @@ export const authContext = z
     tokenName: z.string(),
     permissions: z.array(z.string()).readonly(),
     actor: z.string(),
+    /** Whether the caller may act in every workspace. */
+    administersInstallation: z.literal(true).optional(),
+    /** Of an API token, and whether its secret is the one before the last rotation. */
+    tokenId: z.string().optional(),
+    isFormerSecret: z.boolean().optional(),
     sessionId: z.string().optional(),
     membershipId: z.string().optional(),
     deviceSessionId: z.string().optional(),

@@ -36,6 +36,8 @@ export const apiToken = z
     role,
     /** All permissions of the role when absent. */
     scopes: z.array(permission).optional(),
+    /** What lets it start and steer agents from elsewhere; only on this machine when absent. */
+    capabilities: z.array(z.string()).optional(),
     state: credentialState,
     revision,
     createdAt: timestamp,
@@ -52,6 +54,9 @@ export const apiToken = z
   .meta({ id: 'ApiToken' });
 export type ApiToken = z.infer<typeof apiToken>;
 
+/** What lets a client start and steer agents from elsewhere. */
+const localAgentCapability = z.enum(['desktop:local', 'agent:run:local', 'agent:run:unrestricted', 'local-agent:run']);
+
 /** The only response that ever has the token itself. */
 export const issuedToken = apiToken.extend({ token: z.string() }).meta({ id: 'IssuedApiToken' });
 export type IssuedToken = z.infer<typeof issuedToken>;
@@ -60,7 +65,13 @@ export const tokenParams = z.strictObject({ workspaceId, tokenId });
 export const tokenQuery = z.strictObject(listPage(50, 200)).meta({ id: 'ApiTokenQuery' });
 
 export const tokenCreate = z
-  .strictObject({ name: slug, role, scopes: scopes.optional(), expiresAt: timestamp.optional() })
+  .strictObject({
+    name: slug,
+    role,
+    scopes: scopes.optional(),
+    capabilities: z.array(localAgentCapability).min(1).max(4).optional(),
+    expiresAt: timestamp.optional(),
+  })
   .meta({ id: 'ApiTokenCreate' });
 
 /** How long the former secret is accepted as well, in milliseconds: a day unless stated, a week at most. */

@@ -30,7 +30,7 @@ export interface TokenRecord extends Stored, Omit<ApiToken, 'id' | 'state' | 'fo
 
 export type NewToken = Pick<
   ApiToken,
-  'workspaceId' | 'name' | 'subject' | 'userId' | 'membershipId' | 'role' | 'scopes' | 'createdBy' | 'expiresAt'
+  'workspaceId' | 'name' | 'subject' | 'userId' | 'membershipId' | 'role' | 'scopes' | 'capabilities' | 'createdBy' | 'expiresAt'
 >;
 
 export const maxTokens = 200;

@@ -12,6 +12,7 @@ import {
 import { workspaceParams } from '../../../contracts/identity/workspace';
 import { assertFound } from '../../../platform/errors/app-error';
 import type { AuthContext } from '../../../platform/http/auth/auth';
+import { assertMayRunAgents, isLocalAgentClient } from '../../../platform/http/auth/local-agent';
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { DeviceRecord } from '../../../stores/identity/device-store';
@@ -63,6 +64,9 @@ export function deviceRoutes(
       const workspace = await workspaceOf(context, auth, params.workspaceId);
       assertScopesOf(body.role, body.scopes);
       assertMayGrant(auth, body.scopes);
+      if (isLocalAgentClient(body)) {
+        assertMayRunAgents(auth, { headers: ctx.req.headers, connection: ctx.req.socket });
+      }
       const { id: membershipId, userId } = ownMembershipIn(workspace, auth);
       const deviceName = plainField(body.deviceName, 'deviceName');
       const { record, code } = await pairingCodes.create({

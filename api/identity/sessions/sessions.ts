@@ -80,6 +80,12 @@ export function assertOfInstallation({ workspaceId, role, permissions }: AuthCon
   }
 }
 
+/** What the owner of this machine has beside its membership. */
+const ofOwner = (role: Role): Pick<AuthContext, 'capabilities' | 'administersInstallation'> => ({
+  capabilities: sessionCapabilities,
+  ...(role === 'admin' && { administersInstallation: true }),
+});
+
 /** The sessions of users who have signed in: how they begin, and who calls with one. */
 export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessions'>, options: SessionOptions) {
   const { secureCookies, standing, tokens, log, addressOf = socketAddress, now } = options;
@@ -126,7 +132,7 @@ export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessio
       tokenName: userId,
       actor: `user:${userId}`,
       sessionId: _id,
-      ...(session.method === 'password' && { capabilities: sessionCapabilities }),
+      ...(session.method === 'password' && ofOwner(present.role)),
     };
   };
 

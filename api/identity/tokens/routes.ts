@@ -14,6 +14,8 @@ import { type Permission, type Role, rolePermissions } from '../../../contracts/
 import { approvedPermissions } from '../../../domain/identity/grants';
 import { AppError, assertFound, conflict, validationError } from '../../../platform/errors/app-error';
 import type { AuthContext } from '../../../platform/http/auth/auth';
+import { assertMayRunAgents, isLocalAgentClient } from '../../../platform/http/auth/local-agent';
+import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import type { TokenRecord } from '../../../stores/identity/token-store';
@@ -72,8 +74,9 @@ export function tokenRoutes(routes: Routes, context: TokenContext): void {
       errors: [409],
       audit: (_request, answer) => ({ action: 'api-token.create', resource: answer.id, details: grantOf(answer) }),
     },
-    async ({ auth, params, body }) => {
+    async ({ auth, params, body }, ctx) => {
       const workspace = await workspaceOf(context, auth, params.workspaceId);
+      assertMayGive(compact(body), auth, ctx);
       assertScopesOf(body.role, body.scopes);
       assertMayGrant(auth, approvedPermissions(body.role, body.scopes));
       assertInFuture(body.expiresAt, now());
@@ -106,8 +109,9 @@ export function tokenRoutes(routes: Routes, context: TokenContext): void {
       errors: [409],
       audit: ({ params, body }) => ({ action: 'api-token.rotate', resource: params.tokenId, details: body }),
     },
-    async ({ auth, params, body }) => {
+    async ({ auth, params, body }, ctx) => {
       const { workspace, record } = await tokenOf(params, auth);
+      assertMayGive(record, auth, ctx);
       assertNotOfAnotherPerson(record, auth);
       assertMayGrant(auth, approvedPermissions(record.role, record.scopes));
       await assertActive(workspace, record);
@@ -161,8 +165,8 @@ export function tokenRoutes(routes: Routes, context: TokenContext): void {
   }
 }
 
-const grantOf = ({ workspaceId, name, role, scopes, expiresAt }: ApiToken) =>
-  compact({ workspaceId, name, role, scopes, expiresAt });
+const grantOf = ({ workspaceId, name, role, scopes, capabilities, expiresAt }: ApiToken) =>
+  compact({ workspaceId, name, role, scopes, capabilities, expiresAt });
 
 /** @throws AppError 400 for scopes that the role does not have */
 export function assertScopesOf(role: Role, scopes: readonly Permission[] = []): void {
@@ -173,6 +177,13 @@ export function assertScopesOf(role: Role, scopes: readonly Permission[] = []): 
   );
   if (issues.length > 0) {
     throw validationError(issues);
+  }
+}
+
+/** No caller gives others what lets them run agents, unless it may run them itself. @throws AppError 403 */
+function assertMayGive(client: Pick<ApiToken, 'capabilities'>, auth: AuthContext, { req }: HttpContext): void {
+  if (isLocalAgentClient(compact({ capabilities: client.capabilities }))) {
+    assertMayRunAgents(auth, { headers: req.headers, connection: req.socket });
   }
 }
 

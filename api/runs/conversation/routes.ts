@@ -13,6 +13,7 @@ export function conversationRoutes(routes: Routes, context: WorkflowContext): vo
     idempotency: 'own' as const,
     tag: 'runs',
     permission: 'agent:write',
+    localAgent: true as const,
     params: taskParams,
     response: launchResponse,
     status: 201 as const,

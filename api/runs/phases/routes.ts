@@ -42,6 +42,7 @@ export function phaseRoutes(routes: Routes, context: PhasesContext): void {
       method: 'post',
       path: '/agents/:taskId/phase/transitions',
       operationId: 'transitionRunPhase',
+      localAgent: true,
       summary: 'Change the phase of a run: applied (201) or pending approval (202)',
       tag,
       permission: 'task:write',

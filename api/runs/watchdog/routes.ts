@@ -40,6 +40,7 @@ export function watchdogRoutes(routes: Routes, context: WatchdogContext): void {
       method: 'post',
       path: '/agents/:taskId/watchdog/:findingId/override',
       operationId: 'overrideRunWatchdog',
+      localAgent: true,
       summary: 'Override a watchdog finding, once: applied (200) or recorded (202)',
       tag: 'runs',
       permission: 'agent:write',

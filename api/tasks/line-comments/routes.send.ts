@@ -14,6 +14,7 @@ export function lineCommentSendRoutes(routes: Routes, context: WorkflowContext):
       idempotency: 'own',
       path: '/diff/:taskId/comments/send',
       operationId: 'sendLineComments',
+      localAgent: true,
       summary: 'Send open comments on lines to the agent of an ended attempt, as a follow-up',
       tag: 'line-comments',
       permission: 'agent:write',

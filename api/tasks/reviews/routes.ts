@@ -59,6 +59,7 @@ export function reviewRoutes(routes: Routes, context: WorkflowContext): void {
       idempotency: 'own',
       path: `${path}/send-back`,
       operationId: 'sendBackReview',
+      localAgent: true,
       summary: 'Send the result of a run back to its agent, with a message and open comments on lines',
       tag,
       permission: 'agent:write',

@@ -7,6 +7,7 @@ import {
   type PresentedCredential,
   presentedCredentials,
 } from './credentials';
+import type { LocalAgentCapability } from './local-agent';
 import { type Connection, isDirectRequest, isLocalRequest, type OriginRules } from './loopback';
 
 /** The workspace of those who name none: its records have the names that they had before there were others. */
@@ -104,7 +105,12 @@ export const authenticateWith =
 export function createIdentifier(settings: AuthSettings): Identify {
   const describe = (
     role: Role,
-    { actorType, authMethod, name }: Pick<AuthContext, 'actorType' | 'authMethod'> & { name: string },
+    {
+      actorType,
+      authMethod,
+      name,
+      ...rest
+    }: Pick<AuthContext, 'actorType' | 'authMethod' | 'capabilities'> & { name: string },
   ): AuthContext => ({
     role,
     userId: 'local-user',
@@ -114,17 +120,25 @@ export function createIdentifier(settings: AuthSettings): Identify {
     tokenName: name,
     permissions: settings.rolePermissions[role],
     actor: `${actorType}:${name}`,
+    ...rest,
     ...(role === 'admin' && { administersInstallation: true as const }),
   });
 
+  // Who has a key of the environment may use it from anywhere.
+  const capabilities: readonly LocalAgentCapability[] = ['agent:run:unrestricted'];
   const admin: ApiKey[] = settings.adminKey ? [{ name: 'admin', key: settings.adminKey, role: 'admin' }] : [];
   const keys = [...admin, ...settings.apiKeys].map(({ name, key, role }) => ({
     digest: sha256(key),
-    auth: describe(role, { actorType: role === 'agent' ? 'agent' : 'service', authMethod: 'api-key', name }),
+    auth: describe(role, {
+      actorType: role === 'agent' ? 'agent' : 'service',
+      authMethod: 'api-key',
+      name,
+      capabilities,
+    }),
   }));
   const open = settings.enabled
     ? undefined
-    : describe('admin', { actorType: 'user', authMethod: 'disabled', name: 'local-user' });
+    : describe('admin', { actorType: 'user', authMethod: 'disabled', name: 'local-user', capabilities });
   const local =
     settings.localRole &&
     describe(settings.localRole, {

@@ -16,6 +16,8 @@ export interface OperationObject extends JsonSchema {
   summary: string;
   tags: [string];
   'x-permission'?: string;
+  /** It starts or steers agents, which not every client may do from elsewhere. */
+  'x-local-agent'?: true;
   deprecated?: true;
 }
 
@@ -150,6 +152,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
     tags: [contract.tag],
     security: securityOf(contract),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
+    ...(contract.localAgent && { 'x-local-agent': true as const }),
     parameters: [
       ...parameters(contract.params, 'path', components),
       ...parameters(contract.query, 'query', components),

@@ -8,6 +8,7 @@ import { type AuthContext, type Authenticate, localWorkspaceId } from '../auth/a
 import { type AuthFailures, recordHttpFailure } from '../auth/auth-failures';
 import { assertOwnPage, authorize } from '../auth/authorize';
 import { presentsKey } from '../auth/credentials';
+import { assertMayRunAgents } from '../auth/local-agent';
 import { readJsonBody } from '../body/body';
 import { receiveForm, type UploadLimits } from '../body/multipart';
 import { readRawBody } from '../body/raw-body';
@@ -50,6 +51,8 @@ export interface RouteContract<
   tag: string;
   /** A permission the caller needs, or `public` for every caller. */
   permission: string;
+  /** It starts or steers agents: the caller is on this machine, or has a capability to do so from elsewhere. */
+  localAgent?: true;
   /** What the caller proves itself with; a key of the API when absent, and nothing else when it is named. */
   credential?: 'attempt-handle';
   /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
@@ -246,6 +249,9 @@ async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDepen
     credential: contract.credential,
     ownAccount: contract.ownAccount,
   });
+  if (contract.localAgent) {
+    assertMayRunAgents(auth, { headers: ctx.req.headers, connection: ctx.req.socket });
+  }
   return deps.workspaces ? deps.workspaces.enter(auth, ctx.req.headers) : auth;
 }
 

@@ -33,6 +33,7 @@ describe('a key', () => {
       tokenName: 'worker',
       permissions: expect.arrayContaining(['task:read', 'task:write']),
       actor: 'agent:worker',
+      capabilities: ['agent:run:unrestricted'],
     });
   });
 

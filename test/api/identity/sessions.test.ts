@@ -104,6 +104,7 @@ describe('a session', () => {
       sessionId: expect.stringMatching(/^session_/),
       membershipId: expect.stringMatching(/^member_/),
       capabilities: ['local-agent:run'],
+      administersInstallation: true,
     });
     const { body } = await board.call('GET', '/api/auth/status', { key: null, headers: cookieOf(reply) });
     expect(body).toMatchObject({ authenticated: true, role: 'admin', needsSetup: false });

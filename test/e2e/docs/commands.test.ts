@@ -1,6 +1,9 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createLog } from '../../../platform/log/log';
 import { runProgram } from '../../../platform/processes/programs/program';
+import { createSetupCodeStore } from '../../../stores/identity/sessions/setup-code-store';
+import { openDatabase, storeOptions } from '../../../stores/port/open';
 import { docsPages, root } from '../../docs/pages';
 import { git } from '../../support/git/repository';
 import { adminKey, type SecuredStack, startSecuredStack } from '../../support/stack/secured-stack';
@@ -32,6 +35,16 @@ const reasonFor = ({ name }: Block): string | undefined =>
   Object.entries(notRun).find(([beginning]) => name.startsWith(beginning))?.[1];
 const [firstUse] = blocks.filter((block) => block.page === 'README.md' && block.commands.startsWith('api()'));
 
+/** A code as the service writes one to its log at each start. */
+async function aSetupCode({ stack: { env } }: SecuredStack): Promise<string> {
+  const log = createLog({ name: 'commands', level: 'silent' });
+  const database = await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log });
+  const code = 'ABCDE-FGHJK-LMNPQ-RSTUV';
+  await (await createSetupCodeStore(database)).add(code, 600_000);
+  await database.close();
+  return code;
+}
+
 /** Every response that is not a success fails its block. */
 const curlSettings = 'fail-with-body\nsilent\nshow-error\n';
 
@@ -44,6 +57,7 @@ describe('documented commands', () => {
   beforeAll(async () => {
     board = await startSecuredStack();
     home = join(board.stack.dir, 'home');
+    ids.set('SETUP_CODE', await aSetupCode(board));
     await mkdir(home);
     await writeFile(join(home, '.curlrc'), curlSettings);
     await symlink(join(root, 'examples'), join(home, 'examples'));
@@ -57,7 +71,7 @@ describe('documented commands', () => {
     const address = new URL(board.stack.url).host;
     const script = commands
       .replaceAll(/(?:127\.0\.0\.1|localhost):3001/g, address)
-      .replaceAll(/\b(?:TASK|ATTEMPT|TRACE)_ID\b/g, (name) => ids.get(name) ?? name);
+      .replaceAll(/\b(?:(?:TASK|ATTEMPT|TRACE)_ID|SETUP_CODE)\b/g, (name) => ids.get(name) ?? name);
     const key = { BOARD_ADMIN_KEY: adminKey, KEY: adminKey };
     const { exitCode, stdout, stderr } = await runProgram({
       file: 'bash',
