@@ -27,6 +27,7 @@ import { identifierOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
 import { auditedAuthFailures } from './identity/sessions/failures';
+import { usesSecureCookies } from './identity/sessions/cookie';
 import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
 import { sessionStanding } from './identity/sessions/standing';
@@ -131,7 +132,7 @@ function signingIn({
   const now = () => new Date();
   const sessionTokens = createSessionTokens(stores.sessionSecrets, now);
   const { issueSession, verifier } = createSessions(stores, {
-    secureCookies: env.NODE_ENV === 'production' || env.BOARD_PUBLIC_URL?.startsWith('https:') === true,
+    secureCookies: usesSecureCookies(env),
     standing: sessionStanding(stores),
     tokens: sessionTokens,
     log,

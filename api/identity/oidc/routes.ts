@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { localWorkspace } from '../../../contracts/common';
 import { oidcCallbackQuery, oidcLoginQuery, oidcLogout } from '../../../contracts/identity/oidc';
 import { AppError } from '../../../platform/errors/app-error';
+import { recordHttpFailure } from '../../../platform/http/auth/auth-failures';
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { createLogoutVerifier, maxLogoutTokenAgeSeconds } from '../../../platform/oidc/logout-token';
 import { createProvider, type ProvenIdentity } from '../../../platform/oidc/provider';
 import type { ApiContext } from '../../context';
-import { noSessionCookie } from '../sessions/cookie';
+import { noSessionCookie, usesSecureCookies } from '../sessions/cookie';
 import { sessionTimes } from '../sessions/sessions';
 import { createLoginCookies, loginLastsMs } from './login-cookie';
 import { forwardingPage } from './page';
@@ -87,7 +88,8 @@ export function oidcRoutes(routes: Routes, context: ApiContext): void {
     }
   }
 
-  const countFailure = (ctx: HttpContext) => authFailures.record(ctx.req, { via: 'oidc', presented: true });
+  /** @throws AppError 429 for an address with too many of them */
+  const countFailure = (ctx: HttpContext) => recordHttpFailure(authFailures, ctx, true);
 
   routes.add(
     {
@@ -166,7 +168,7 @@ export function oidcRoutes(routes: Routes, context: ApiContext): void {
       if (sessionId !== undefined && (await sessions.end(userId, sessionId))) {
         await recordAudit({ action: 'auth.logout', actor, resource: sessionId });
       }
-      ctx.append('Set-Cookie', noSessionCookie({ secure }));
+      ctx.append('Set-Cookie', noSessionCookie({ secure: usesSecureCookies(env) }));
       const url = await asked(ctx, () => provider.endSessionUrl(signedOutUrl));
       return { endSessionUrl: url?.href ?? null };
     },

@@ -16,7 +16,7 @@ import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { PasswordRecord } from '../../../stores/identity/sessions/password-store';
 import type { ApiContext } from '../../context';
-import { noSessionCookie } from './cookie';
+import { noSessionCookie, usesSecureCookies } from './cookie';
 import { createAuthLimit } from './limits';
 import { createPasswordChecks, hashOfNew, newRecoveryKey } from './passwords';
 import { assertLocalOwner, assertOfInstallation } from './sessions';
@@ -31,7 +31,7 @@ export function passwordRoutes(routes: Routes, context: ApiContext): void {
   const { env, issueSession, passwords, recordAudit, sessions, setupCodes } = context;
   const limit = createAuthLimit(context);
   const checks = createPasswordChecks(context);
-  const cookie = { secure: env.NODE_ENV === 'production' };
+  const cookie = { secure: usesSecureCookies(env) };
   const audit = (action: string, resource: string = owner) => recordAudit({ action, actor: `user:${owner}`, resource });
 
   /** What every request with a password, or instead of one, passes before anything of it is looked at. */

@@ -34,8 +34,6 @@ export interface SignIn {
   rememberMe?: boolean | undefined;
   /** The session that this one is instead of. */
   replaces?: string | undefined;
-  /** `Lax` where the sign-in ends with a redirect from another site. */
-  sameSite?: 'Strict' | 'Lax';
 }
 
 /** Makes a session and sets its cookie on the response. It is a new one, whatever session the request came with: that one ends. */
@@ -136,10 +134,7 @@ export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessio
     };
   };
 
-  const issueSession: IssueSession = async (
-    ctx,
-    { rememberMe = false, sameSite, passwordRevision, replaces, ...signIn },
-  ) => {
+  const issueSession: IssueSession = async (ctx, { rememberMe = false, passwordRevision, replaces, ...signIn }) => {
     const at = now();
     const lastsMs = rememberMe ? sessionTimes.remembered : sessionTimes.usual;
     const expiresAt = new Date(at.getTime() + lastsMs);
@@ -162,10 +157,7 @@ export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessio
       await stores.sessions.end(signIn.userId, replaces);
     }
     const expiresIn = Math.floor(lastsMs / 1_000);
-    ctx.append(
-      'Set-Cookie',
-      sessionCookieHeader(token, expiresIn, { secure: secureCookies, ...compact({ sameSite }) }),
-    );
+    ctx.append('Set-Cookie', sessionCookieHeader(token, expiresIn, { secure: secureCookies }));
     return { token, role: signIn.role, expiresIn };
   };
 

@@ -312,15 +312,20 @@ describe('sign-in with other settings', () => {
     await board.close();
   });
 
-  it('is 503 while the provider cannot be reached, and reports from there are not believed', async () => {
+  it('is 503 while the provider cannot be reached, and callbacks without a sign-in are limited', async () => {
     const board = await startTestApi({
       BOARD_PUBLIC_URL: 'https://board.example',
       BOARD_OIDC_ISSUER: 'http://127.0.0.1:1',
       BOARD_OIDC_CLIENT_ID: 'board',
       BOARD_OIDC_DEFAULT_ROLE: 'read-only',
+      RATE_LIMIT_AUTH_FAILURES: '30',
     });
     const { status, body, headers } = await board.call('GET', '/api/auth/oidc/login', { key: null });
     expect([status, body.code, headers.get('Retry-After')]).toEqual([503, 'OIDC_PROVIDER_UNAVAILABLE', '5']);
+    const callbacks = await Promise.all(
+      Array.from({ length: 31 }, () => board.call('GET', '/api/auth/oidc/callback?state=a&code=b', { key: null })),
+    );
+    expect(callbacks.map(({ status }) => status).sort()).toEqual([...Array<number>(30).fill(400), 429]);
     const report = await board.call('POST', '/api/auth/oidc/backchannel-logout', { key: null });
     expect(report.status).toBe(503);
     await board.close();

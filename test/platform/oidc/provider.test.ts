@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { createLog } from '../../../platform/log/log';
 import { SignInDeniedError, UnprovenSignInError } from '../../../platform/oidc/errors';
 import { createProvider, type Provider } from '../../../platform/oidc/provider';
 import {
@@ -112,6 +113,24 @@ describe('a provider of OpenID Connect', () => {
     const before = hostile.received.length;
     await expect(signIn({}, change)).rejects.toThrow(UnprovenSignInError);
     expect(hostile.received.slice(before)).not.toContain('/token');
+  });
+
+  it('is logged with the reason, and without what it sent', async () => {
+    let sent = '';
+    const idToken = async (claims: JWTPayload) => (sent = await hostile.sign(claims));
+    const lines: string[] = [];
+    const log = createLog({ name: 'test', level: 'warn' }, { write: (line) => lines.push(line) });
+    for (const misconduct of [
+      { idToken, claims: { nonce: 'another' } },
+      { tokens: { status: 400, body: '{"error":"invalid_grant","error_description":"the-code-of-it"}' } },
+    ]) {
+      const error = await signIn(misconduct).catch((reason: unknown) => reason);
+      log.warn({ err: error }, 'sign-in with the provider failed');
+    }
+    expect(lines[0]).toMatch(/nonce/);
+    expect(lines[1]).toMatch(/invalid_grant/);
+    const [, payload = ''] = sent.split('.');
+    expect(lines.join('')).not.toMatch(new RegExp(`${payload}|the-code-of-it|access_token|${clientSecret}`));
   });
 
   it('may refuse a sign-in', async () => {
