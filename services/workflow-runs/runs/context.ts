@@ -1,5 +1,6 @@
 import type { EntryLog } from '../../../stores/port/collection';
 import type { WorkflowRunsContext } from '../context';
+import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
 import { createRunEnding } from './end-run';
@@ -12,6 +13,7 @@ import { createWorkflowStore, type WorkflowStore } from './workflows';
 export interface RunsContext extends WorkflowRunsContext {
   events: EntryLog<RunEventEntry>;
   turns: StageMessageStore;
+  checkpoints: CheckpointStore;
   continuations: ContinuationStore;
   workflows: WorkflowStore;
   dispatcher: Dispatcher;
@@ -28,6 +30,7 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     ...context,
     events,
     turns: await createStageMessageStore(database),
+    checkpoints: await createCheckpointStore(database),
     continuations,
     workflows: await createWorkflowStore(database),
     dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),

@@ -49,6 +49,8 @@ export type Stage = z.infer<typeof stage>;
 /** The checkpoint of a run between two stages. */
 export const runCheckpoint = z
   .object({
+    /** By which it is selected: its node and how often that was visited; absent in those of earlier versions. */
+    id: z.string().optional(),
     timestamp: z.string(),
     current_node: z.string(),
     completed_nodes: z.array(z.string()),

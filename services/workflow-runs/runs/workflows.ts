@@ -1,9 +1,12 @@
+import { compact } from '../../../platform/json/compact';
 import type { Database, Stored } from '../../../stores/port/collection';
 import type { RunRecord } from './run';
 
 interface WorkflowRecord extends Stored {
   slug: string;
   name: string;
+  /** Of its latest graph. */
+  goal?: string;
   /** Its latest run, and when that was queued. */
   run_id: string;
   ran_at: string;
@@ -15,10 +18,11 @@ export async function createWorkflowStore(db: Database) {
   const workflows = await db.collection<WorkflowRecord>({ name: 'workflows' });
   return {
     /** Takes note of a run; an older one changes nothing. */
-    async note({ _id, workflow: { slug, name }, created_at, dot_source }: RunRecord): Promise<void> {
-      const latest = { slug, name, run_id: _id, ran_at: created_at, dot_source };
+    async note({ _id, workflow: { slug, name }, goal, created_at, dot_source }: RunRecord): Promise<void> {
+      const latest = { slug, name, run_id: _id, ran_at: created_at, dot_source, ...compact({ goal }) };
       await workflows.findOneAndUpdate({ _id: slug }, { $setOnInsert: latest }, { upsert: true });
-      await workflows.findOneAndUpdate({ _id: slug, run_id: { $lt: _id } }, { $set: latest });
+      const unset = goal === undefined ? { $unset: { goal: '' as const } } : {};
+      await workflows.findOneAndUpdate({ _id: slug, run_id: { $lt: _id } }, { $set: latest, ...unset });
     },
     get: (slug: string): Promise<WorkflowRecord | undefined> => workflows.get(slug),
     /** By slug. */

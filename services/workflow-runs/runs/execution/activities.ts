@@ -9,6 +9,7 @@ import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier
 import type { EntryLog } from '../../../../stores/port/collection';
 import { ModelError } from '../../models/errors';
 import type { Models } from '../../models/models';
+import type { CheckpointStore } from '../checkpoint-store';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
 import type { RunStore } from '../store';
@@ -23,6 +24,7 @@ import type { StageMessageStore } from './turns';
 export interface RunActivityDependencies {
   runs: RunStore;
   turns: StageMessageStore;
+  checkpoints: CheckpointStore;
   continuations: ContinuationStore;
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
@@ -71,7 +73,8 @@ const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
 const keptCharacters = 8_000;
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
-  const { runs, turns, continuations, events, dispatcher, models, proofs, messageProofs, now } = dependencies;
+  const { runs, turns, checkpoints, continuations, events, dispatcher, models, proofs, messageProofs, now } =
+    dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
@@ -85,6 +88,11 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       const { runId, version } = update;
       if (!(await runs.project(runId, { version, task }, (run) => applyUpdate(run, update, runs.whole)))) {
         return;
+      }
+      if (update.checkpoints.length > 0) {
+        const context_values = (await runs.get(runId))?.context ?? {};
+        const reported = update.checkpoints.map((checkpoint) => ({ ...checkpoint, context_values }));
+        await checkpoints.put(runId, version, reported);
       }
       const entries = update.events.map(({ at, event, key = '' }, index) => ({
         at,

@@ -20,7 +20,7 @@ export interface RunEvents {
   InterviewCompleted: { stage_id: string; question_id: string; answer: string };
   InterviewTimedOut: { stage_id: string; question_id: string };
   Steered: { text: string };
-  CheckpointSaved: { node_id: string };
+  CheckpointSaved: { node_id: string; checkpoint_id: string };
 }
 export type RunEventName = keyof RunEvents;
 

@@ -13,8 +13,8 @@ export interface RunUpdate {
   asked: Question[];
   /** The ids of questions that wait for no answer any more. */
   withdrawn: string[];
-  /** The checkpoint of the run; its values are those of the record. */
-  checkpoint?: Omit<RunCheckpoint, 'context_values'>;
+  /** The checkpoints since the last update, the newest last; their values are those of the record. */
+  checkpoints: Checkpoint[];
   /** Stages that are new or have changed. */
   stages: Stage[];
   /** Values that are new or have changed. */
@@ -23,6 +23,8 @@ export interface RunUpdate {
   /** An event that is recorded again after a crash has the same `key`. */
   events: { at: string; event: RunEvent; key?: string }[];
 }
+
+export type Checkpoint = Omit<RunCheckpoint, 'context_values' | 'id'> & { id: string };
 
 /** What a continued execution takes over; values and guidance are in the record of the run. */
 export interface ProgressState {
@@ -50,6 +52,8 @@ export interface RunStorage {
 /** Values of a run may have this much altogether, as JSON. */
 const maxContextCharacters = 200_000;
 const keptLogs = 100;
+/** Of one update. */
+const keptCheckpoints = 20;
 /** Guidance is part of every later prompt. */
 const maxGuidance = { pieces: 200, characters: 20_000 };
 
@@ -237,7 +241,9 @@ export class RunProgress {
 
   /** Records the checkpoint of the run, between two nodes. */
   checkpoint(current: string, next: string | undefined): void {
-    this.#pending.checkpoint = {
+    const id = this.visit(current);
+    const checkpoint = {
+      id,
       timestamp: new Date().toISOString(),
       current_node: current,
       completed_nodes: [...this.#completed],
@@ -246,7 +252,8 @@ export class RunProgress {
       node_outcomes: { ...this.#outcomes },
       ...(next !== undefined && { next_node_id: next }),
     };
-    this.record({ CheckpointSaved: { node_id: current } }, this.visit(current));
+    this.#pending.checkpoints = [...this.#pending.checkpoints.slice(1 - keptCheckpoints), checkpoint];
+    this.record({ CheckpointSaved: { node_id: current, checkpoint_id: id } }, id);
   }
 
   /** Writes down what has changed since the last time; resolves when all of it is. One write at a time, in order. */
@@ -288,14 +295,14 @@ const nothing = (): Pending => ({
   set: {},
   asked: [],
   withdrawn: [],
+  checkpoints: [],
   stages: [],
   context: {},
   guidance: [],
   events: [],
 });
 
-const isNothing = ({ set, checkpoint, context, ...lists }: Pending): boolean =>
-  !checkpoint &&
+const isNothing = ({ set, context, ...lists }: Pending): boolean =>
   Object.keys(set).length + Object.keys(context).length === 0 &&
   Object.values(lists).every((list) => list.length === 0);
 

@@ -14,6 +14,7 @@ export async function applyUpdate(
 ): Promise<Partial<RunRecord>> {
   const context = { ...run.context, ...update.context };
   const stages = mergeStages(run.stages, update.stages);
+  const checkpoint = update.checkpoints.at(-1);
   const { status = run.status, ended_at = run.created_at } = update.set;
   return {
     ...update.set,
@@ -24,7 +25,7 @@ export async function applyUpdate(
       questions: [...(run.questions ?? []), ...update.asked].filter(({ id }) => !update.withdrawn.includes(id)),
     }),
     ...(update.guidance.length > 0 && { guidance: [...run.guidance, ...update.guidance] }),
-    ...(update.checkpoint && { checkpoint: { ...update.checkpoint, context_values: context } }),
+    ...(checkpoint && { checkpoint: { ...checkpoint, context_values: context } }),
   };
 }
 

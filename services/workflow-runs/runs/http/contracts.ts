@@ -15,6 +15,8 @@ export const runCreate = z
   .strictObject({ dot_source: z.string().min(1).max(graphLimits.sourceCharacters) })
   .meta({ id: 'RunCreate' });
 
+const noWorkspace = z.null().meta({ description: 'Runs have no workspace' });
+
 /** A run as its callers see it. */
 export const runAnswer = z
   .object({
@@ -28,6 +30,13 @@ export const runAnswer = z
     created_at: z.string(),
     started_at: z.string().optional(),
     ended_at: z.string().optional(),
+    /** Since its start, until its end. */
+    timings: z.object({ elapsed_secs: z.number() }).optional(),
+    /** The first of its open questions. */
+    question: z.object({ text: z.string() }).optional(),
+    repository: noWorkspace,
+    pull_request: noWorkspace,
+    sandbox: noWorkspace,
   })
   .meta({ id: 'RunStatus' });
 export type RunAnswer = z.infer<typeof runAnswer>;
@@ -77,6 +86,10 @@ export const previewInput = z
   })
   .meta({ id: 'PreviewInput' });
 
+/** A file before and after a run; empty where it was not there. */
+const fileText = z.object({ name: z.string(), contents: z.string() });
+export const changedFile = z.object({ old_file: fileText, new_file: fileText }).meta({ id: 'ChangedFile' });
+
 export const configuration = z
   .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string() })
   .meta({ id: 'RunConfiguration' });
@@ -87,5 +100,14 @@ export const workflowItem = z
     slug: z.string(),
     filename: z.string(),
     last_run: z.object({ id: runId, ran_at: z.string() }).optional(),
+    schedule: z.null().meta({ description: 'Workflows are started by callers' }),
   })
   .meta({ id: 'Workflow' });
+
+export const workflowDetail = workflowItem
+  .extend({
+    description: z.string().nullable().meta({ description: 'The goal of its latest graph' }),
+    config: z.null().meta({ description: 'All of a workflow is in its graph' }),
+    graph: z.string(),
+  })
+  .meta({ id: 'WorkflowDetail' });

@@ -3,8 +3,11 @@ import type { RunRecord } from '../run';
 import type { RunAnswer } from './contracts';
 
 /** A run as its callers see it. */
-export function presentRun(run: RunRecord, queuePosition?: number): RunAnswer {
-  const { _id, status, title, workflow, error, created_at, started_at, ended_at } = run;
+export function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; queuePosition?: number }): RunAnswer {
+  const { _id, status, title, workflow, error, created_at, started_at, ended_at, questions } = run;
+  const elapsedMs =
+    started_at && (ended_at === undefined ? now.getTime() : Date.parse(ended_at)) - Date.parse(started_at);
+  const [question] = questions ?? [];
   return {
     id: _id,
     status,
@@ -13,5 +16,10 @@ export function presentRun(run: RunRecord, queuePosition?: number): RunAnswer {
     ...compact({ error, queue_position: queuePosition }),
     created_at,
     ...compact({ started_at, ended_at }),
+    ...(typeof elapsedMs === 'number' && { timings: { elapsed_secs: Math.max(0, elapsedMs) / 1000 } }),
+    ...(question && { question: { text: question.text } }),
+    repository: null,
+    pull_request: null,
+    sandbox: null,
   };
 }

@@ -7,21 +7,30 @@ import { callerLeft } from '../../http/caller-left';
 import { refuse } from '../../http/errors';
 import { eventStream, lastEventId } from '../../http/event-stream';
 import { requireFound } from '../../http/fields';
-import { pageFrom, pageOf, pageQuery } from '../../http/pages';
+import { pageFields, pageFrom, pageOf, pageQuery } from '../../http/pages';
 import { ping, withPings } from '../../http/pings';
 import type { RunsContext } from '../context';
 import { hasEnded, runCheckpoint, runId } from '../run';
-import { configuration, stageAnswer, turn } from './contracts';
+import { changedFile, configuration, stageAnswer, turn } from './contracts';
 import { drawGraph } from './draw';
 import { followRun } from './follow';
 import { readGraph } from './read-graph';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
+/** One of the latest checkpoints, as the events of the run name it. */
+const checkpointSelector = { checkpoint: z.string().min(1).max(160).optional() };
 const byStage = z.strictObject({ id: runId, stageId: z.string().max(160) });
 
 /** What is to be seen of a run: its events, stages, values, and its graph. */
-export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, env, ending }: RunsContext): void {
+export function runReadingRoutes(
+  routes: Routes,
+  { runs, graphs, events, turns, checkpoints, env, ending }: RunsContext,
+): void {
+  /** @throws AppError 404 for a checkpoint that is not stored, or not any more */
+  const selected = async (runId: string, id: string) =>
+    requireFound(await checkpoints.get(runId, id), `Checkpoint ${JSON.stringify(id)}`);
+
   routes.add(
     {
       ...shared,
@@ -80,11 +89,34 @@ export function runReadingRoutes(routes: Routes, { runs, graphs, events, turns, 
       ...shared,
       path: '/runs/:id/checkpoint',
       operationId: 'getRunCheckpoint',
-      summary: 'Read the state of a run; null before the end of its first stage',
+      summary: 'Read the state of a run, or a checkpoint of it; null before the end of its first stage',
       params: byId,
+      query: z.strictObject(checkpointSelector),
       response: runCheckpoint.nullable(),
     },
-    async ({ params }) => requireFound(await runs.get(params.id), 'Run').checkpoint ?? null,
+    async ({ params, query }) => {
+      const run = requireFound(await runs.get(params.id), 'Run');
+      return query.checkpoint === undefined ? (run.checkpoint ?? null) : selected(run._id, query.checkpoint);
+    },
+  );
+
+  routes.add(
+    {
+      ...shared,
+      path: '/runs/:id/files',
+      operationId: 'listRunFiles',
+      summary: 'List files that a run has changed; runs have no workspace, so there are none to list',
+      params: byId,
+      query: z.strictObject({ ...pageFields, ...checkpointSelector }),
+      response: pageOf(changedFile),
+    },
+    async ({ params, query }) => {
+      const { _id } = requireFound(await runs.get(params.id), 'Run');
+      if (query.checkpoint !== undefined) {
+        await selected(_id, query.checkpoint);
+      }
+      throw refuse(404, 'Run has no workspace, and so no files.');
+    },
   );
 
   routes.add(

@@ -24,7 +24,10 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
   const { runs, workflows, models, graphs, dispatcher, commands, taskQueue, now, log } = context;
 
   const answered = async (run: RunRecord) =>
-    presentRun(run, run.status === 'queued' ? await runs.queuePosition(run._id) : undefined);
+    presentRun(run, {
+      now: now(),
+      ...(run.status === 'queued' && { queuePosition: await runs.queuePosition(run._id) }),
+    });
 
   routes.add(
     {

@@ -5,19 +5,20 @@ import { refuse } from '../../http/errors';
 import { pageOf, pageQuery, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import type { RunRecord } from '../run';
-import { runAnswer, workflowItem } from './contracts';
+import { runAnswer, workflowDetail, workflowItem } from './contracts';
 import { presentRun } from './present';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'workflows', permission: usePermission };
 const byName = z.strictObject({ name: z.string().max(64) });
 
 /** Workflows, derived from their runs: a workflow is known once a graph of its name has been run. */
-export function workflowRoutes(routes: Routes, { runs, workflows }: RunsContext): void {
+export function workflowRoutes(routes: Routes, { runs, workflows, now }: RunsContext): void {
   const item = ({ slug, name, run_id, ran_at }: { slug: string; name: string; run_id: string; ran_at: string }) => ({
     name,
     slug,
     filename: `${slug}.dot`,
     last_run: { id: run_id, ran_at },
+    schedule: null,
   });
 
   routes.add(
@@ -42,14 +43,15 @@ export function workflowRoutes(routes: Routes, { runs, workflows }: RunsContext)
       operationId: 'getWorkflow',
       summary: 'Read a workflow with the graph of its latest run',
       params: byName,
-      response: workflowItem.extend({ graph: z.string() }),
+      response: workflowDetail,
     },
     async ({ params }) => {
       const workflow = await workflows.get(params.name);
       if (!workflow) {
         throw refuse(404, 'Workflow not found.');
       }
-      return { ...item(workflow), graph: workflow.dot_source };
+      const { goal = null, dot_source } = workflow;
+      return { ...item(workflow), description: goal, config: null, graph: dot_source };
     },
   );
 
@@ -68,7 +70,7 @@ export function workflowRoutes(routes: Routes, { runs, workflows }: RunsContext)
         throw refuse(404, 'Workflow not found.');
       }
       const { data, meta } = await readPage<RunRecord>(query, (range) => runs.find({ slug: params.name }, range));
-      return { data: data.map((run) => presentRun(run)), meta };
+      return { data: data.map((run) => presentRun(run, { now: now() })), meta };
     },
   );
 }

@@ -7,6 +7,15 @@ import { openStoredRuns } from '../stored-runs';
 /** Starts runs at a service under test, and reads them. */
 export function aRunClient(service: WorkflowRunsUnderTest) {
   const get = async (path: string): Promise<Reply['body']> => (await service.call('GET', path)).body;
+  async function events(id: string): Promise<RunEventEntry['event'][]> {
+    const { database } = await openStoredRuns(service);
+    try {
+      const log = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
+      return (await log.read(id, 0, 100_000)).map(({ event }) => event);
+    } finally {
+      await database.close();
+    }
+  }
   return {
     get,
     async start(dot: string): Promise<string> {
@@ -25,16 +34,9 @@ export function aRunClient(service: WorkflowRunsUnderTest) {
         return run;
       }),
     questions: async (id: string): Promise<{ id: string; text: string }[]> => (await get(`/runs/${id}/questions`)).data,
-    /** The names of its events, as they are stored. */
-    async eventNames(id: string): Promise<string[]> {
-      const { database } = await openStoredRuns(service);
-      try {
-        const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
-        return (await events.read(id, 0, 100_000)).flatMap(({ event }) => Object.keys(event));
-      } finally {
-        await database.close();
-      }
-    },
+    /** Its events, as they are stored. */
+    events,
+    eventNames: async (id: string): Promise<string[]> => (await events(id)).flatMap((event) => Object.keys(event)),
     /** All of them, page by page. */
     async stages(id: string): Promise<Stage[]> {
       const stages: Stage[] = [];
