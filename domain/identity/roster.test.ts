@@ -82,6 +82,14 @@ describe('an invitation to a workspace', () => {
     );
   });
 
+  it('leaves the others open, and gives the role of its own', () => {
+    const reader = { ...anInvitation('reader'), role: 'read-only' as const };
+    const two = { members: [ada], invitations: [anInvitation('open'), reader] };
+    const joined = withAccepted(two, 'reader', { joining, at });
+    expect([joined.members[1]?.role, joined.invitations.map(({ id }) => id)]).toEqual(['read-only', ['open']]);
+    expect(withoutInvitation(two, 'open', at).invitations).toEqual([reader]);
+  });
+
   it('is refused to a member, once it has expired, and when it is unknown', () => {
     expect(codeOf(() => withAccepted(roster(ada, bob), 'open', { joining, at }))).toBe('ALREADY_MEMBER');
     const later = new Date(at.getTime() + 60_000);

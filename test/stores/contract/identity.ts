@@ -4,9 +4,10 @@ import { exchangedToken, newSecretToken, secretTokenText } from '../../../platfo
 import { createDeviceStore, type NewDevice } from '../../../stores/identity/device-store';
 import { createInvitationStore } from '../../../stores/identity/invitation-store';
 import { createPairingCodeStore, maxOpenCodes } from '../../../stores/identity/pairing-code-store';
-import { createTokenStore, type NewToken } from '../../../stores/identity/token-store';
+import { createTokenStore, maxTokens, type NewToken } from '../../../stores/identity/token-store';
 import { createUserStore } from '../../../stores/identity/user-store';
 import { createWorkspaceStore, newMembershipId } from '../../../stores/identity/workspace-store';
+import type { Stored } from '../../../stores/port/collection';
 import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
 const codesOf = (outcomes: PromiseSettledResult<unknown>[]): unknown[] =>
@@ -64,6 +65,19 @@ export function identityContract(harness: StoreHarness): void {
       }
     });
 
+    it('reports a member as it was and as it is, and each of them only', async () => {
+      const { id, ada, eve, one } = await workspaceOfTwo();
+      expect(await one.changeMember(id, eve, { role: 'agent' })).toMatchObject({
+        before: { id: eve, role: 'admin' },
+        after: { id: eve, role: 'agent' },
+      });
+      const removed = await one.removeMember(id, eve);
+      expect([removed.before.id, removed.after]).toEqual([eve, undefined]);
+      expect((await one.get(id))?.members.map((member) => member.id)).toEqual([ada]);
+      expect([await one.exists(id), await one.exists('nowhere')]).toEqual([true, false]);
+      expect(codesOf(await Promise.allSettled([one.removeMember('nowhere', ada)]))).toEqual(['NOT_FOUND']);
+    });
+
     it('lets an invitation be accepted once, however many try at the same moment', async () => {
       const { id, one, other } = await workspaceOfTwo();
       const invitations = await createInvitationStore(stores.one);
@@ -71,6 +85,9 @@ export function identityContract(harness: StoreHarness): void {
       const { record, token } = await invitations.create(fields);
       await one.invite(id, { id: record._id, email: fields.email, role: 'agent', expiresAt: record.expiresAt });
       expect((await invitations.ofToken(token))?.record).toEqual(record);
+      const forged = secretTokenText('rbi', newSecretToken(token.split('_')[1]));
+      const absent = secretTokenText('rbi', newSecretToken());
+      expect([await invitations.ofToken(forged), await invitations.ofToken(absent)]).toEqual([undefined, undefined]);
       expect(JSON.stringify(record)).not.toContain(token.split('_').at(-1));
       const tries = Array.from({ length: 6 }, (_each, n) =>
         (n % 2 ? one : other).accept(id, record._id, { id: newMembershipId(), userId: `user_${n}` }),
@@ -115,6 +132,42 @@ export function identityContract(harness: StoreHarness): void {
       expect(await tokens.presented(token)).toBeUndefined();
       await tokens.revoke(record, 'user:user_ada');
       await tokens.create(fields);
+    });
+
+    it('remembers who revoked an API token first, and rotates it no more', async () => {
+      const tokens = await createTokenStore(stores.one);
+      const { record } = await tokens.create(aToken());
+      const revoked = await tokens.revoke(record, 'user:user_ada');
+      expect(revoked).toMatchObject({ isRevoked: true, revokedBy: 'user:user_ada', revision: 2 });
+      expect(await tokens.revoke(record, 'user:user_eve')).toEqual(revoked);
+      await expect(tokens.rotate(revoked!, { graceMs: 0 })).rejects.toThrow('no longer at revision');
+    });
+
+    it('has one API token for an exchange, which takes nothing from those of others', async () => {
+      const tokens = await createTokenStore(stores.one);
+      const fields = aToken({ subject: 'user', name: uniqueName() });
+      const exchanged = exchangedToken(newSecretToken().secret, 'acceptance');
+      const made = await Promise.all([1, 2, 3].map(() => tokens.createExchanged(fields, exchanged)));
+      expect(new Set(made.map(({ token }) => token)).size).toBe(1);
+      expect((await tokens.list(fields.workspaceId, { limit: 10 })).items).toHaveLength(1);
+      const again = tokens.createExchanged(fields, exchangedToken(newSecretToken().secret, 'another'));
+      expect(codesOf(await Promise.allSettled([again]))).toEqual(['NAME_TAKEN']);
+    });
+
+    it('has no more API tokens of programs than the limit, and those of people beside them', async () => {
+      const { workspaceId } = aToken();
+      const collection = await stores.one.collection<Stored>({ name: 'api-tokens' });
+      const tokens = await createTokenStore(stores.one);
+      const { record } = await tokens.create(aToken({ workspaceId }));
+      for (let n = 1; n < maxTokens; n += 1) {
+        await collection.insert({ ...record, _id: `${record._id}-${n}`, nameKey: `${n}` } as Stored);
+      }
+      expect(codesOf(await Promise.allSettled([tokens.create(aToken({ workspaceId, name: 'more' }))]))).toEqual([
+        'IDENTITY_LIMIT_REACHED',
+      ]);
+      await tokens.create(aToken({ workspaceId, name: 'person', subject: 'user' }));
+      await tokens.revoke(record, 'user:user_ada');
+      await tokens.create(aToken({ workspaceId, name: 'more' }));
     });
 
     it('records the use of an API token once a minute', async () => {
@@ -170,6 +223,17 @@ export function identityContract(harness: StoreHarness): void {
       expect(await other.claimNonce(nonce, 'another')).toBe(false);
     });
 
+    it('uses no pairing code that has expired', async () => {
+      let now = new Date('2026-11-24T12:00:00.000Z');
+      const codes = await createPairingCodeStore(stores.one, () => now);
+      const { record } = await codes.create({
+        ...{ workspaceId: uniqueName(), userId: 'u', membershipId: 'm', createdBy: 'service:admin' },
+        ...{ deviceName: 'Phone', clientMode: 'mobile', capabilities: [], scopes: ['task:read'], role: 'agent' },
+      });
+      now = new Date(record.expiresAt);
+      expect(await codes.use(record, 'exchange')).toBe(false);
+    });
+
     it('has one session of a device, however often its exchange is repeated, until it is revoked or expires', async () => {
       let now = new Date('2026-11-24T12:00:00.000Z');
       const devices = await createDeviceStore(stores.one, () => now);
@@ -194,7 +258,12 @@ export function identityContract(harness: StoreHarness): void {
       now = new Date(Date.parse(made[0]!.expiresAt));
       expect(await devices.presented(text)).toBeUndefined();
       now = new Date('2026-11-24T12:00:00.000Z');
-      await devices.revoke(made[0]!, 'user:user_ada');
+      expect(await devices.get(fields.workspaceId, made[0]!._id)).toMatchObject({ deviceName: 'Phone' });
+      expect(await devices.get('elsewhere', made[0]!._id)).toBeUndefined();
+      expect(await devices.hasRoom(fields.workspaceId)).toBe(true);
+      const revoked = await devices.revoke(made[0]!, 'user:user_ada');
+      expect(revoked).toMatchObject({ isRevoked: true, revokedBy: 'user:user_ada' });
+      expect(await devices.revoke(made[0]!, 'user:user_eve')).toEqual(revoked);
       expect(await devices.presented(text)).toBeUndefined();
       expect(createHash('sha256').update(token.secret).digest('base64url')).toBe(made[0]!.hash);
     });

@@ -4,7 +4,6 @@ import { blobsContract } from './blobs';
 import { chatContract } from './chat';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
-import { identityContract } from './identity';
 import { lateWorkersContract } from './late-workers';
 import { lifecycleContract } from './lifecycle';
 import { logContract } from './log';
@@ -35,7 +34,6 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
-  identityContract(harness);
   sessionsContract(harness);
   oidcContract(harness);
   workspacesContract(harness);
