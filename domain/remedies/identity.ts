@@ -60,6 +60,7 @@ export const identityRemedies: Record<string, Remedy> = {
   ],
   PAIRING_CODE_USED: { none: 'A code pairs one device; an administrator makes another one.' },
   PAIRING_NONCE_USED: [{ call: 'repeat', remedy: 'Sign the request again with a nonce that was never used.' }],
+  SESSION_ENDED: [{ call: 'POST /api/auth/login', remedy: 'Sign in again, and select the workspace then.' }],
   TOKEN_NOT_ACTIVE: [
     {
       call: 'GET /api/identity/workspaces/:workspaceId/api-tokens',

@@ -12,6 +12,7 @@ import type { Log } from '../../../platform/log/log';
 import { newRecordId } from '../../../platform/operations/operation';
 import type { SessionStores } from '../../../stores/identity/sessions/open';
 import type { SessionRecord } from '../../../stores/identity/sessions/session-store';
+import { assertInstallationAdmin } from '../caller';
 import { sessionCookieHeader } from './cookie';
 import type { SessionTokens } from './session-token';
 
@@ -68,11 +69,13 @@ export function assertLocalOwner({ headers, connection }: CredentialRequest): vo
 }
 
 /** What is one for all workspaces is administered from `local`. @throws AppError 403 */
-export function assertOfInstallation({ workspaceId, role, permissions }: AuthContext): void {
+export function assertOfInstallation(auth: AuthContext): void {
+  assertInstallationAdmin(auth);
+  const { workspaceId, role, permissions } = auth;
   if (workspaceId !== localWorkspace) {
     throw new AppError('FORBIDDEN', {
       status: 403,
-      message: `This is for administrators of the workspace ${localWorkspace}: it concerns the whole installation.`,
+      message: `This concerns the whole installation: it is done in the workspace ${localWorkspace}.`,
       details: { required: ['admin:manage'], currentRole: role, currentPermissions: permissions, workspaceId },
     });
   }

@@ -1,5 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { eventually } from '../../../platform/testing/eventually';
+import { TestWatcher } from '../../support/watcher';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 import { aPerson, aWorkspace, done, type Person } from './people';
 
@@ -220,6 +222,15 @@ describe('devices API', () => {
     const [first, again, second] = [await create(one.token), await create(one.token), await create(other.token)];
     expect([first.status, again.body.id, second.status]).toEqual([201, first.body.id, 201]);
     expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  it('receive nothing more over an open WebSocket once they are revoked', async () => {
+    const { id, token } = await pair();
+    const watcher = await TestWatcher.open(board.url, { headers: { Authorization: `Bearer ${token}` } });
+    watcher.send({ type: 'subscribe:tasks' });
+    await eventually(() => expect(watcher.of('tasks:subscribed')).toHaveLength(1));
+    await done(board, 'POST', `${path()}/device-sessions/${id}/revoke`);
+    await eventually(() => expect(watcher.closed?.code).toBe(4001));
   });
 
   it('of another workspace are neither tested nor revoked', async () => {

@@ -58,6 +58,17 @@ describe('users API', () => {
     ).toBe(404);
   });
 
+  it('of a workspace, also of local, do not administer what all workspaces have in common', async () => {
+    const admin = await aPerson(board, 'admin');
+    for (const [method, path, body] of [
+      ['POST', '/api/auth/rotate-secret', {}],
+      ['GET', '/api/auth/rotation-status', undefined],
+      ['POST', '/api/identity/workspaces', { name: 'Mine' }],
+    ] as const) {
+      expect((await board.call(method, path, { key: admin.key, body })).status).toBe(403);
+    }
+  });
+
   it('are listed for administrators of the installation', async () => {
     const admin = await aPerson(board, 'admin');
     expect((await board.call('GET', '/api/identity/users', { key: admin.key })).status).toBe(403);

@@ -1,3 +1,5 @@
+import { eventually } from '../../../platform/testing/eventually';
+import { TestWatcher } from '../../support/watcher';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 import { aPerson, aWorkspace, done, type Person } from './people';
 
@@ -119,6 +121,36 @@ describe('workspaces API', () => {
         body: { code: 'WORKSPACE_BOUND', details: { workspaceId: 'local' } },
       });
     }
+  });
+
+  it('are switched by a session, for which each is its own, with its role there and its sockets closed', async () => {
+    await board.api.context.setupCodes.add('ABCDE-FGHJK-LMNPQ-RSTUV', 60_000);
+    const password = { code: 'ABCDE-FGHJK-LMNPQ-RSTUV', password: 'correct horse battery' };
+    const { token } = (await board.call('POST', '/api/auth/setup', { key: null, body: password })).body;
+    const headers = { Authorization: `Bearer ${token}` };
+    const call = (method: string, path: string, body?: object) =>
+      board.call(method, `/api${path}`, { key: null, headers, body });
+    const there = `/identity/workspaces/${other.workspaceId}/members`;
+    expect(await call('GET', there)).toMatchObject({
+      status: 409,
+      body: { details: { next: { method: 'POST', body: { workspaceId: other.workspaceId } } } },
+    });
+    const watcher = await TestWatcher.open(board.url, { headers });
+    expect(await call('POST', '/identity/workspaces/switch', { workspaceId: other.workspaceId })).toMatchObject({
+      status: 200,
+      body: { workspaceId: other.workspaceId, role: 'admin' },
+    });
+    expect((await call('GET', there)).body).toHaveLength(2);
+    expect((await call('GET', '/auth/context')).body).toMatchObject({ workspaceId: other.workspaceId, role: 'admin' });
+    await eventually(() => expect(watcher.closed?.code).toBe(4001));
+    const owner = (await call('GET', there)).body.find((one: { userId: string }) => one.userId === 'local-user').id;
+    await done(board, 'PATCH', `${there}/${owner}`, { key: other.key, body: { role: 'read-only' } });
+    expect((await call('POST', '/tasks', { title: 'No' })).status).toBe(403);
+    expect((await call('POST', '/identity/workspaces/switch', { workspaceId: 'ws-000000000000' })).status).toBe(404);
+    expect((await call('POST', '/identity/workspaces/switch', { workspaceId: 'local' })).body.role).toBe('admin');
+    await done(board, 'PATCH', `${there}/${owner}`, { key: other.key, body: { status: 'suspended' } });
+    expect((await call('POST', '/identity/workspaces/switch', { workspaceId: other.workspaceId })).status).toBe(403);
+    await done(board, 'PATCH', `${there}/${owner}`, { key: other.key, body: { status: 'active', role: 'admin' } });
   });
 
   it('take a role away at once, and report why a credential may do less', async () => {

@@ -88,7 +88,7 @@ export function identityContract(harness: StoreHarness): void {
       const forged = secretTokenText('rbi', newSecretToken(token.split('_')[1]));
       const absent = secretTokenText('rbi', newSecretToken());
       expect([await invitations.ofToken(forged), await invitations.ofToken(absent)]).toEqual([undefined, undefined]);
-      expect(JSON.stringify(record)).not.toContain(token.split('_').at(-1));
+      expect(JSON.stringify(record)).not.toContain(token.slice(-43));
       const tries = Array.from({ length: 6 }, (_each, n) =>
         (n % 2 ? one : other).accept(id, record._id, { id: newMembershipId(), userId: `user_${n}` }),
       );

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { createLog } from '../../platform/log/log';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { openSqlite } from '../../stores/sqlite/database';
-import { identityContract } from './contract/identity';
+import { createLog } from '../../../platform/log/log';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { openSqlite } from '../../../stores/sqlite/database';
+import { identityContract } from '../contract/identity';
 
 let dir: TempDir;
 beforeAll(async () => {

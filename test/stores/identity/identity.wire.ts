@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
-import { createLog } from '../../platform/log/log';
-import { openMongo } from '../../stores/mongo/database';
-import { identityContract } from './contract/identity';
+import { createLog } from '../../../platform/log/log';
+import { openMongo } from '../../../stores/mongo/database';
+import { identityContract } from '../contract/identity';
 
 const server = process.env.MONGODB_URL;
 if (!server) {
