@@ -42,7 +42,7 @@ const notConflicts: Record<string, string[]> = {
 };
 
 /** Names of variables of the environment. */
-const isVariable = /^(?:BOARD|MONGODB|OPENAI|ANTHROPIC|GEMINI|GOOGLE|GOOSE|SQLITE)_/;
+const isVariable = /^NODE_ENV$|^(?:BOARD|MONGODB|OPENAI|ANTHROPIC|GEMINI|GOOGLE|GOOSE|SQLITE)_/;
 
 const sources = files.filter(
   (file) =>
