@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { RefusedError } from '../../../domain/refusal';
 import { exchangedToken, newSecretToken, secretTokenText } from '../../../platform/crypto/secret-token';
-import { createDeviceStore, type NewDevice } from '../../../stores/identity/device-store';
+import { createDeviceStore, maxDevices, type NewDevice } from '../../../stores/identity/device-store';
 import { createInvitationStore } from '../../../stores/identity/invitation-store';
 import { createPairingCodeStore, maxOpenCodes } from '../../../stores/identity/pairing-code-store';
 import { createTokenStore, maxTokens, type NewToken } from '../../../stores/identity/token-store';
 import { createUserStore } from '../../../stores/identity/user-store';
-import { createWorkspaceStore, newMembershipId } from '../../../stores/identity/workspace-store';
+import { createWorkspaceStore, maxWorkspaces, newMembershipId } from '../../../stores/identity/workspace-store';
 import type { Stored } from '../../../stores/port/collection';
 import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
 
@@ -266,6 +266,38 @@ export function identityContract(harness: StoreHarness): void {
       expect(await devices.revoke(made[0]!, 'user:user_eve')).toEqual(revoked);
       expect(await devices.presented(text)).toBeUndefined();
       expect(createHash('sha256').update(token.secret).digest('base64url')).toBe(made[0]!.hash);
+    });
+
+    it('has no more paired devices and workspaces than the limits', async () => {
+      const devices = await createDeviceStore(stores.one);
+      const collection = await stores.one.collection<Stored>({ name: 'device-sessions' });
+      const fields: NewDevice = {
+        ...{
+          workspaceId: uniqueName(),
+          userId: 'u',
+          membershipId: 'm',
+          deviceName: 'Phone',
+          deviceId: 'd',
+          clientId: 'c',
+        },
+        ...{ clientMode: 'mobile', capabilities: [], role: 'agent', scopes: ['task:read'], keyFingerprint: 'f' },
+      };
+      const record = await devices.createOnce(fields, newSecretToken());
+      for (let n = 1; n < maxDevices; n += 1) {
+        await collection.insert({ ...record, _id: `${record._id}-${n}` } as Stored);
+      }
+      expect(await devices.hasRoom(fields.workspaceId)).toBe(false);
+      const more = () => devices.createOnce(fields, newSecretToken());
+      expect(codesOf(await Promise.allSettled([more()]))).toEqual(['IDENTITY_LIMIT_REACHED']);
+      await devices.revoke(record, 'user:user_ada');
+      await more();
+
+      const workspaces = await createWorkspaceStore(stores.one);
+      const create = () => workspaces.create(uniqueName(), 'One more', { id: newMembershipId(), userId: 'user_ada' });
+      for (let n = (await workspaces.list()).length; n < maxWorkspaces; n += 1) {
+        await create();
+      }
+      expect(codesOf(await Promise.allSettled([create()]))).toEqual(['IDENTITY_LIMIT_REACHED']);
     });
   });
 }
