@@ -1,8 +1,8 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { randomBytes } from 'node:crypto';
 import { eventually } from '../../../platform/testing/eventually';
 import { TestWatcher } from '../../support/watcher';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
+import { aDevice, signedPairing as signed } from './pairing';
 import { aPerson, aWorkspace, done, type Person } from './people';
 
 let board: ApiUnderTest;
@@ -27,24 +27,6 @@ describe('devices API', () => {
     (await done(board, 'POST', `${path(workspaceId)}/device-pairing-codes`, { key, body: { ...offer, ...fields } }))
       .code;
 
-  interface Device {
-    publicKey: string;
-    privateKey: KeyObject;
-  }
-  const aDevice = (): Device => {
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-    return { publicKey: String(publicKey.export({ format: 'jwk' }).x), privateKey };
-  };
-  const signed = (code: string, fields: object = {}, device: Device = aDevice()) => {
-    const payload = {
-      ...{ code, clientId: 'app', clientMode: 'mobile', capabilities: ['push', 'camera'], deviceId: 'phone-1' },
-      ...{ scopes: ['workspace:read', 'task:read', 'settings:read'], role: 'agent', workspace: 'local' },
-      ...{ nonce: randomBytes(16).toString('hex'), signedAt: new Date().toISOString(), publicKey: device.publicKey },
-      ...fields,
-    };
-    const signature = sign(null, Buffer.from(canonicalize(payload) ?? ''), device.privateKey).toString('base64url');
-    return { ...payload, signature };
-  };
   const redeem = (body: object, address = `198.51.100.${(addresses += 1)}`) =>
     board.call('POST', '/api/auth/device-pairing/exchange', {
       key: null,

@@ -1,31 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeCodes } from '../../../api/system/feed/watcher';
 import { type Role, rolePermissions } from '../../../contracts/permissions';
+import { childrenPermission } from '../../../contracts/runs/attempt-handle';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { eventually } from '../../../platform/testing/eventually';
 import { type TestTemporal, testTemporal } from '../../support/stack/temporal';
 import { TestWatcher } from '../../support/watcher';
 import { adminKey, agentKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api-under-test';
+import { removedMember, revokedDevice, signedInAdmin } from './callers';
 import { connectionTo, type Reply } from './connection';
 import { expectedAnswer, furtherPermissions, otherProofs } from './expected-answer';
 import { type Operation, operationsOf, requestOf } from './operations';
 import { whatIsStored } from './what-is-stored';
 
+type Headers = Record<string, string>;
+
 /** A caller, and the role that what it presents proves. */
 interface Credential {
   name: string;
-  headers: Record<string, string>;
+  headers: Headers | ((board: ApiUnderTest) => Promise<Headers>);
   role: Role | undefined;
+  /** Another way to be such a caller: who calls is decided before the operation, so that one operation of each kind shows it. */
+  sampled?: true;
 }
 
 /** Callers that reach this machine, but not as themselves. */
 const indirect: Credential[] = [
   { name: 'another Host', headers: { Host: 'board.attacker.example' }, role: undefined },
-  { name: 'a Host of this machine at another port', headers: { Host: 'localhost:1' }, role: undefined },
-  { name: 'a proxy in between', headers: { 'X-Forwarded-For': '127.0.0.1' }, role: undefined },
-  { name: 'a proxy that adds its own header', headers: { 'CF-Connecting-IP': '127.0.0.1' }, role: undefined },
+  { name: 'a Host of this machine at another port', headers: { Host: 'localhost:1' }, role: undefined, sampled: true },
+  { name: 'a proxy in between', headers: { 'X-Forwarded-For': '127.0.0.1' }, role: undefined, sampled: true },
+  {
+    name: 'a proxy that adds its own header',
+    headers: { 'CF-Connecting-IP': '127.0.0.1' },
+    role: undefined,
+    sampled: true,
+  },
 ];
-const direct: Credential = { name: 'nothing but the Host of this machine', headers: {}, role: 'admin' };
+const direct: Credential = { name: 'nothing but the Host of this machine', headers: {}, role: 'admin', sampled: true };
 
 const boards: { settings: Record<string, string>; title: string; credentials: Credential[] }[] = [
   {
@@ -34,7 +45,10 @@ const boards: { settings: Record<string, string>; title: string; credentials: Cr
     credentials: [
       { name: 'no key', headers: {}, role: undefined },
       { name: 'a wrong key', headers: { 'X-API-Key': `${adminKey}x` }, role: undefined },
-      { name: 'a wrong bearer token', headers: { Authorization: 'Bearer nothing' }, role: undefined },
+      { name: 'a wrong bearer token', headers: { Authorization: 'Bearer nothing' }, role: undefined, sampled: true },
+      { name: 'the token of a removed member', headers: removedMember, role: undefined },
+      { name: 'the token of a revoked device', headers: revokedDevice, role: undefined },
+      { name: 'the cookie of an expired session', headers: (board) => signedInAdmin(board, -1_000), role: undefined },
       { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only' },
       { name: 'an agent key', headers: { 'X-API-Key': agentKey }, role: 'agent' },
       { name: 'the administrator’s key', headers: { Authorization: `Bearer ${adminKey}` }, role: 'admin' },
@@ -45,8 +59,8 @@ const boards: { settings: Record<string, string>; title: string; credentials: Cr
     settings: { BOARD_AUTH_LOCALHOST_BYPASS: 'true', BOARD_AUTH_LOCALHOST_ROLE: 'admin' },
     credentials: [
       ...indirect,
-      { name: 'a wrong key', headers: { 'X-API-Key': 'nothing' }, role: undefined },
-      { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only' },
+      { name: 'a wrong key', headers: { 'X-API-Key': 'nothing' }, role: undefined, sampled: true },
+      { name: 'a read-only key', headers: { 'X-API-Key': readKey }, role: 'read-only', sampled: true },
       direct,
     ],
   },
@@ -92,17 +106,22 @@ function mismatch(operation: Operation, role: Role | undefined, { status, body }
   return status === 401 || status === 403 || status >= 500 ? actual : undefined;
 }
 
-describe.each(boards)('an API $title', ({ settings, credentials }) => {
+describe.each(boards)('an API $title', ({ title, settings, credentials }) => {
   let board: ApiUnderTest;
   let document: OpenApiDocument;
   let operations: Operation[];
   let taskId: string;
+  const headersByName = new Map<string, Headers>();
+  const headersOf = ({ name }: Credential): Headers => headersByName.get(name) ?? {};
 
   beforeAll(async () => {
     board = await startWholeTestApi({ ...settings, RATE_LIMIT_ARTIFACTS: '0' }, temporal.client);
     document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
     operations = operationsOf(document);
     taskId = (await board.call('POST', '/api/tasks', { body: { title: 'Kept' } })).body.id as string;
+    for (const { name, headers } of credentials) {
+      headersByName.set(name, typeof headers === 'function' ? await headers(board) : headers);
+    }
   });
   afterAll(() => board.close());
 
@@ -112,11 +131,17 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     ...(template.includes('/retention/') ? { kind: 'everything' } : {}),
   });
 
-  /** Calls each of these operations as this caller. */
+  /** The first operation of each kind of resource and method, for a caller that is sampled. */
+  function calledBy({ sampled }: Credential, all: Operation[]): Operation[] {
+    const kinds = new Map(all.map((operation) => [`${operation.tag} ${operation.method}`, operation]));
+    return sampled ? [...kinds.values()] : all;
+  }
+
+  /** Calls these operations as this caller. */
   async function callAll(caller: Credential, called: Operation[]): Promise<(string | undefined)[]> {
-    const connection = connectionTo(board.url, caller.headers);
+    const connection = connectionTo(board.url, headersOf(caller));
     const mismatches: (string | undefined)[] = [];
-    for (const operation of called) {
+    for (const operation of calledBy(caller, called)) {
       const reply = await connection.send(requestOf(operation, document, idsFor(operation)));
       mismatches.push(mismatch(operation, caller.role, reply));
     }
@@ -148,22 +173,42 @@ describe.each(boards)('an API $title', ({ settings, credentials }) => {
     expect(await callAll(caller, inOrder)).toEqual([]);
   });
 
-  const strongest = credentials.filter(({ role }) => role === 'admin');
-  it.each(strongest)('refuses pages elsewhere whatever they ask for with $name', async (caller) => {
-    const connection = connectionTo(board.url, { ...caller.headers, 'Sec-Fetch-Site': 'cross-site' });
+  /** Those of the operations that are answered with anything but a refusal of this code. */
+  async function notRefused(headers: Headers, called: Operation[], refusal: string): Promise<string[]> {
+    const connection = connectionTo(board.url, headers);
     const answered: string[] = [];
-    for (const operation of operations) {
+    for (const operation of called) {
       const { status, body } = await connection.send(requestOf(operation, document, idsFor(operation)));
-      if (status !== 403 || (body as Refusal).code !== 'CORS_REJECTED') {
+      if (status !== 403 || (body as Refusal).code !== refusal) {
         answered.push(`${operation.name}: ${status}`);
       }
     }
     connection.close();
-    expect(answered).toEqual([]);
+    return answered;
+  }
+
+  const strongest = credentials.filter(({ role }) => role === 'admin');
+  it.each(strongest)('refuses pages elsewhere whatever they ask for with $name', async (caller) => {
+    const called = calledBy({ ...caller, sampled: true }, operations);
+    expect(await notRefused({ ...headersOf(caller), 'Sec-Fetch-Site': 'cross-site' }, called, 'CORS_REJECTED')).toEqual(
+      [],
+    );
   });
 
+  if (title === 'with keys') {
+    it('refuses pages elsewhere, and changes for pages that are not named, whatever the cookie of a session may do', async () => {
+      const cookie = await signedInAdmin(board);
+      const foreign = { ...cookie, Origin: 'https://attacker.example' };
+      expect(await notRefused(foreign, operations, 'CORS_REJECTED')).toEqual([]);
+      const writes = operations.filter(
+        ({ method, permission }) => method !== 'GET' && permission !== childrenPermission,
+      );
+      expect(await notRefused(cookie, writes, 'CSRF_REJECTED')).toEqual([]);
+    });
+  }
+
   it.each(credentials)('lets $name watch only if it may read tasks', async (caller) => {
-    const watcher = await TestWatcher.open(board.url, { headers: caller.headers });
+    const watcher = await TestWatcher.open(board.url, { headers: headersOf(caller) });
     watcher.send({ type: 'subscribe:tasks' });
     const outcome = await eventually(
       () => watcher.closed?.code ?? watcher.of('tasks:subscribed')[0]?.type ?? pending(),
