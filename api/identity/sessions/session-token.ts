@@ -22,6 +22,15 @@ interface VerificationKey {
   validUntil?: string;
 }
 
+interface VerifiedToken {
+  kid: string;
+  claims: SessionClaims;
+  expiresAtMs: number;
+}
+
+/** Verified tokens that are remembered; beyond them the one that was verified first is verified again. */
+const maxVerified = 2_000;
+
 interface Keys {
   current: { kid: string; key: KeyObject };
   byKid: Map<string, VerificationKey>;
@@ -48,6 +57,8 @@ function keysOf({ current, former }: SessionSecrets, readAtMs: number): Keys {
 /** Signs and verifies the tokens of sessions (JWT, HMAC-SHA-256) with the secrets of the stores. */
 export function createSessionTokens(secrets: Pick<SessionSecretStore, 'read'>, now: () => Date) {
   let known: Promise<Keys> | undefined;
+  /** Tokens whose signature was verified: that it is right does not change, but whether its key and its time are over does. */
+  const verified = new Map<string, VerifiedToken>();
 
   const read = (): Promise<Keys> => {
     const readAtMs = now().getTime();
@@ -58,6 +69,13 @@ export function createSessionTokens(secrets: Pick<SessionSecretStore, 'read'>, n
     });
     return reading;
   };
+
+  function remember(token: string, found: VerifiedToken): void {
+    verified.set(token, found);
+    if (verified.size > maxVerified) {
+      verified.delete(verified.keys().next().value ?? token);
+    }
+  }
 
   async function keys(): Promise<Keys> {
     const found = await known;
@@ -78,7 +96,7 @@ export function createSessionTokens(secrets: Pick<SessionSecretStore, 'read'>, n
     },
 
     async sign({ sessionId, userId }: SessionClaims, expiresAt: Date): Promise<string> {
-      const { kid, key } = (await keys()).current;
+      const { kid, key } = (await read()).current;
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid })
         .setIssuer(issuer)
@@ -91,15 +109,24 @@ export function createSessionTokens(secrets: Pick<SessionSecretStore, 'read'>, n
 
     /** `undefined` for whatever is no valid token of a session. */
     async verify(token: string): Promise<SessionClaims | undefined> {
-      const kid = form.test(token) ? kidOf(token) : undefined;
+      const before = verified.get(token);
+      const kid = before?.kid ?? (form.test(token) ? kidOf(token) : undefined);
       const key = kid === undefined ? undefined : await keyNamed(kid);
-      if (!key) {
+      if (kid === undefined || !key) {
         return undefined;
+      }
+      if (before) {
+        return before.expiresAtMs > now().getTime() ? before.claims : undefined;
       }
       try {
         const options = { algorithms: [algorithm], issuer, audience, requiredClaims: ['exp'], currentDate: now() };
-        const { sid, sub } = (await jwtVerify(token, key, options)).payload;
-        return typeof sid === 'string' && sub !== undefined ? { sessionId: sid, userId: sub } : undefined;
+        const { sid, sub, exp = 0 } = (await jwtVerify(token, key, options)).payload;
+        if (typeof sid !== 'string' || sub === undefined) {
+          return undefined;
+        }
+        const claims = { sessionId: sid, userId: sub };
+        remember(token, { kid, claims, expiresAtMs: exp * 1_000 });
+        return claims;
       } catch {
         // Whatever is wrong with it, it is no token of a session.
         return undefined;

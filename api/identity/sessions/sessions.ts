@@ -96,11 +96,11 @@ export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessio
     return method !== 'password' || (await stores.passwords.get(userId))?.revision === passwordRevision;
   }
 
-  /** The session that a token names, if it is open; reads what it depends on, on each use. */
+  /** The session that a token names, if it is open. */
   async function openSession(token: string): Promise<SessionRecord | undefined> {
     const claims = await tokens.verify(token);
     const session = claims && (await stores.sessions.get(claims.sessionId));
-    return session?.userId === claims?.userId && session && (await hasItsPassword(session)) ? session : undefined;
+    return session?.userId === claims?.userId ? session : undefined;
   }
 
   async function noteUse(session: SessionRecord): Promise<void> {
@@ -114,8 +114,9 @@ export function createSessions(stores: Pick<SessionStores, 'passwords' | 'sessio
 
   const verifier: CredentialVerifier = async ({ carrier, value }, request) => {
     const session = carrier === 'cookie' || carrier === 'bearer' ? await openSession(value) : undefined;
-    const present = session && (await standing(session));
-    if (!present) {
+    // Whatever it depends on is read on each use.
+    const [isSigned, present] = session ? await Promise.all([hasItsPassword(session), standing(session)]) : [];
+    if (!session || !isSigned || !present) {
       return undefined;
     }
     if (session.method === 'password') {

@@ -25,6 +25,6 @@ export async function offerSetup({ env, log, passwords, setupCodes }: SetupConte
   }
   const code = newCode();
   await setupCodes.add(code, validMs);
-  log.info({ code }, 'no password is set: POST /api/auth/setup on this machine sets it with this code, within a day');
+  log.warn({ code }, 'no password is set: POST /api/auth/setup on this machine sets it with this code, within a day');
   return nothing;
 }
