@@ -40,6 +40,10 @@ const answersWithinMs = 10_000;
 /** How long an execution usually takes to continue as new. */
 const continuesWithinMs = 100;
 
+/** Commands to one run that may wait for it at a time: Temporal takes no more than 200 updates in flight, and a cancel has to get in. */
+const maxInFlight = 100;
+const tooManyAtOnce = 'Too many commands are sent to this run at once. Try again.';
+
 /** What a command is about. */
 interface Command {
   runId: string;
@@ -105,7 +109,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         throw refuse(429, refusal.message);
       }
       if (hasStatus(error, status.RESOURCE_EXHAUSTED)) {
-        throw refuse(429, 'Too many commands are sent to this run at once. Try again.');
+        throw refuse(429, tooManyAtOnce);
       }
       if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError) {
         throw refuse(409, late);
@@ -114,6 +118,28 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         throw refuse(503, 'The run does not respond. Check whether the change took effect, and try again.');
       }
       throw error;
+    }
+  }
+
+  const inFlight = new Map<string, number>();
+
+  /** @throws AppError 429 when as many commands wait for the run as may; and as `sendOrRefuse` */
+  async function sendIfFew(command: Command, send: () => Promise<unknown>): Promise<void> {
+    const { runId } = command;
+    const others = inFlight.get(runId) ?? 0;
+    if (others >= maxInFlight) {
+      throw refuse(429, tooManyAtOnce);
+    }
+    inFlight.set(runId, others + 1);
+    try {
+      await sendOrRefuse(command, send);
+    } finally {
+      const left = (inFlight.get(runId) ?? 1) - 1;
+      if (left > 0) {
+        inFlight.set(runId, left);
+      } else {
+        inFlight.delete(runId);
+      }
     }
   }
 
@@ -153,7 +179,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     { runId, late, message }: Command & { message: Message },
   ): Promise<void> => {
     const args: [Message] = [signed(kind, runId, message)];
-    return sendOrRefuse({ runId, late }, () => handle(runId).executeUpdate(definition, { args }));
+    return sendIfFew({ runId, late }, () => handle(runId).executeUpdate(definition, { args }));
   };
 
   return {

@@ -1,11 +1,9 @@
 import type { ModelRequest } from '../models/request';
+import { tokensOf } from '../models/tokens';
 import { type Exchange, turnsOf } from './session';
 
 /** The most exchanges a model is sent, this one among them. */
 export const maxExchanges = 100;
-
-/** A token is about four characters of prose, and fewer of anything else. */
-const charactersPerToken = 3;
 
 /**
  * The conversation as a model is sent it: as much of its end as fits, this message in any case.
@@ -14,10 +12,10 @@ const charactersPerToken = 3;
  * @param contextWindow in tokens
  */
 export function conversationOf(exchanges: readonly Exchange[], contextWindow: number): ModelRequest['messages'] {
-  let room = contextWindow * charactersPerToken;
+  let room = contextWindow;
   const fitting: Exchange[] = [];
   for (const exchange of [...exchanges].reverse()) {
-    room -= exchange.content.length + (exchange.answer?.content.length ?? 0);
+    room -= tokensOf(exchange.content) + tokensOf(exchange.answer?.content ?? '');
     if (room < 0 && fitting.length > 0) {
       break;
     }

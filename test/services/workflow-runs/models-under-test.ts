@@ -35,6 +35,13 @@ export const catalogOf = (url: string) => ({
       limits: { context_window: 100_000, max_output: 1_234 },
       features: { tools: true, vision: true, reasoning: true },
     },
+    {
+      id: 'tiny',
+      provider: 'local',
+      family: 'test',
+      display_name: 'Tiny',
+      limits: { context_window: 1_000 },
+    },
     ...['keyless', 'nowhere'].map((provider) => ({
       id: provider,
       provider,

@@ -32,7 +32,7 @@ it('lists the catalog page by page', async () => {
   expect(first.headers.get('link')).toBe('</models?page%5Blimit%5D=1&page%5Boffset%5D=1>; rel="next"');
   const rest = await call('GET', '/models?page[offset]=1');
   expect(rest.headers.get('link')).toBeNull();
-  expect(rest.body.data.map(({ id }: { id: string }) => id)).toEqual(['org/claude', 'keyless', 'nowhere']);
+  expect(rest.body.data.map(({ id }: { id: string }) => id)).toEqual(['org/claude', 'tiny', 'keyless', 'nowhere']);
   expect(rest.body.data[0]).not.toHaveProperty('upstream_id');
   expect((await call('GET', '/models', undefined, null)).status).toBe(401);
 });
@@ -44,7 +44,7 @@ it('is read to its end by following Link, as every list of the service is', asyn
     ids.push(...page.body.data.map(({ id }: { id: string }) => id));
     at = /<(.*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
   }
-  expect(ids).toEqual(['small', 'org/claude', 'keyless', 'nowhere']);
+  expect(ids).toEqual(['small', 'org/claude', 'tiny', 'keyless', 'nowhere']);
   const { paths } = (await call('GET', '/openapi.json')).body;
   const operations: any[] = Object.values(paths).map((path: any) => path.get); // eslint-disable-line @typescript-eslint/no-explicit-any -- the document is JSON
   const lists = operations.filter(

@@ -8,7 +8,9 @@ import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import type { EntryLog } from '../../../../stores/port/collection';
 import { ModelError } from '../../models/errors';
+import type { Model } from '../../models/model';
 import type { Models } from '../../models/models';
+import { tokensOf } from '../../models/tokens';
 import type { CheckpointStore } from '../checkpoint-store';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
@@ -16,7 +18,8 @@ import type { RunStore } from '../store';
 import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
-import { modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
+import { withGuidance } from './guidance';
+import { type Guidance, modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate, StoredTexts } from './progress';
 import { applyUpdate } from './projection';
 import type { StageMessageStore } from './turns';
@@ -46,6 +49,8 @@ export interface PromptInput {
   runId: string;
   stageId: string;
   prompt: string;
+  /** Goes with the prompt, as far as the model has room; absent in histories of earlier versions, whose prompts hold it. */
+  guidance?: Guidance[];
   system?: string;
   model?: string;
   maxTokens?: number;
@@ -71,6 +76,12 @@ const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
 
 /** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
+
+/** Tokens of the context that an answer may take; guidance leaves it at least a quarter. */
+const roomForAnswer = (
+  { context_window: window, max_output = window }: Model['limits'],
+  maxTokens = max_output,
+): number => Math.min(maxTokens, Math.floor(window / 4));
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
   const { runs, turns, checkpoints, continuations, events, dispatcher, models, proofs, messageProofs, now } =
@@ -158,7 +169,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
     async runPrompt({
       runId,
       stageId,
-      prompt,
+      guidance = [],
       system,
       model,
       maxTokens,
@@ -169,11 +180,14 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
         throw ApplicationFailure.nonRetryable('The run does not exist.', modelFailed);
       }
       const { attempt = Context.current().info.attempt, timeoutMs } = asked;
-      const request = {
-        messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
-        ...compact({ system, model, max_tokens: maxTokens }),
-      };
       try {
+        const { limits } = models.choose(compact({ model }));
+        const room = limits.context_window - roomForAnswer(limits, maxTokens) - tokensOf(system ?? '');
+        const prompt = withGuidance(asked.prompt, guidance, room);
+        const request = {
+          messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
+          ...compact({ system, model, max_tokens: maxTokens }),
+        };
         const answer = await withHeartbeat((signal) => models.complete(request, { signal, ...compact({ timeoutMs }) }));
         await turns.put(runId, stageId, [
           ...(system === undefined ? [] : [{ kind: 'system' as const, content: system }]),

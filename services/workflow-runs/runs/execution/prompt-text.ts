@@ -1,5 +1,4 @@
 import { valueText } from '../../graph/condition';
-import type { RunRecord } from '../run';
 
 /** A prompt may have this much once its values are in it. */
 export const maxPromptCharacters = 100_000;
@@ -16,16 +15,4 @@ export function fillIn(text: string, goal: string | undefined, values: Readonly<
     const name = written.normalize('NFC');
     return valueText(name === 'goal' ? goal : Object.hasOwn(values, name) ? values[name] : undefined);
   });
-}
-
-/** The prompt with the users' guidance since the run began. */
-export function withGuidance(prompt: string, guidance: RunRecord['guidance']): string {
-  if (guidance.length === 0) {
-    return prompt;
-  }
-  const lines = guidance.map(({ text, file, line }) => {
-    const place = file === undefined ? '' : ` (${file}${line === undefined ? '' : `:${line}`})`;
-    return `- ${text}${place}`;
-  });
-  return `${prompt}\n\nGuidance given since the run began:\n${lines.join('\n')}`;
 }

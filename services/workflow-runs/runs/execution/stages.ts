@@ -7,7 +7,7 @@ import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
 import type { Answer, Question } from './messages';
 import type { RunProgress } from './progress';
-import { fillIn, maxPromptCharacters, withGuidance } from './prompt-text';
+import { fillIn, maxPromptCharacters } from './prompt-text';
 import type { Walkers } from './walkers';
 
 /** What the stages of one run share. */
@@ -94,7 +94,8 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
     {
       runId,
       stageId: underWay.stage.id,
-      prompt: withGuidance(prompt, progress.guidance),
+      prompt,
+      ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
       ...(node.system !== undefined && { system: fillIn(node.system, goal, progress.context) }),
       ...(node.model !== undefined && { model: node.model }),
       ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),

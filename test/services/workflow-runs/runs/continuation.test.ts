@@ -214,4 +214,22 @@ describe('guidance', () => {
     const [{ content }] = (await runs.get(`/runs/${id}/stages/write/turns`)).data;
     expect(content.length).toBeGreaterThan(29_998);
   });
+
+  test('of 20,000 characters fails no prompt of a model with a small context: what fits goes with it', async () => {
+    const refused = { status: 400, body: { error: { message: 'The context of 1,000 tokens is exceeded.' } } };
+    models.provider.answers(({ body }) => (JSON.stringify(body.messages).length > 4_000 ? refused : ['well']));
+    const id = await runs.start(
+      'digraph { start -> ok -> write -> exit; ok [shape=hexagon]; write [model="tiny", prompt="Write."] }',
+    );
+    await eventually(async () => expect(await runs.questions(id)).toHaveLength(1));
+    await runs.post(`/runs/${id}/steer`, { guidance: `Earlier ${'x'.repeat(9_990)}` }, 202);
+    await runs.post(`/runs/${id}/steer`, { guidance: `Latest ${'y'.repeat(9_990)}` }, 202);
+    await runs.post(`/runs/${id}/questions/ok/answer`, { value: 'o' }, 204);
+    await runs.untilStatus(id, 'completed');
+    const [{ content }] = (await runs.get(`/runs/${id}/stages/write/turns`)).data;
+    expect(content).toContain('Write.');
+    expect(content).toContain('Latest yyy');
+    expect(content).toContain('Earlier guidance is left out');
+    expect(content).not.toContain('xxx');
+  });
 });
