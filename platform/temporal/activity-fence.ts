@@ -18,25 +18,36 @@ export const activityForbidden = 'ACTIVITY_FORBIDDEN';
  * itself, or from a workflow of another name, an activity would pass every check that its workflow makes.
  *
  * @param callers by the name of the activity; one without an entry is refused
+ * @param idOf the id that a workflow has within its workspace
  */
-export function createActivityFence(callers: Readonly<Record<string, ActivityCaller>>): ActivityInterceptorsFactory {
+export function createActivityFence(
+  callers: Readonly<Record<string, ActivityCaller>>,
+  idOf: (workflowId: string) => string = (workflowId) => workflowId,
+): ActivityInterceptorsFactory {
   const callersByName = new Map(Object.entries(callers));
   return ({ info }) => ({
     inbound: {
       execute(input, next) {
-        assertCaller(callersByName.get(info.activityType), info, input.args[0]);
+        const { workflowExecution } = info;
+        const ownId = workflowExecution && idOf(workflowExecution.workflowId);
+        assertCaller(callersByName.get(info.activityType), { ...info, ownId }, input.args[0]);
         return next(input);
       },
     },
   });
 }
 
-function assertCaller(caller: ActivityCaller | undefined, info: Info, input: unknown): void {
-  const { activityType, workflowType, workflowExecution } = info;
+/** @param info with the id of the workflow within its workspace */
+function assertCaller(
+  caller: ActivityCaller | undefined,
+  info: Info & { ownId: string | undefined },
+  input: unknown,
+): void {
+  const { activityType, workflowType, workflowExecution, ownId } = info;
   const isOurs = caller?.workflows.some((name) => name === workflowType) === true;
   const ids = typeof input === 'object' && input !== null ? (input as Record<string, string | undefined>) : {};
   const expectedId = caller?.workflowId?.(ids);
-  if (isOurs && (expectedId === undefined || workflowExecution?.workflowId === expectedId)) {
+  if (isOurs && (expectedId === undefined || ownId === expectedId)) {
     return;
   }
   throw ApplicationFailure.create({

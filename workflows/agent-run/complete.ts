@@ -4,6 +4,7 @@ import type { Refusal } from '../../contracts/refusal';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
+import { ownWorkspace, sibling } from '../sibling';
 import { type Ending, endOf } from './ending';
 import { agentRunId, type AgentRunInput, type RunEnd } from './messages';
 import { completion } from './proxies';
@@ -42,14 +43,14 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
   const place = { parentClosePolicy: ParentClosePolicy.ABANDON };
   const attributes = [
     { key: searchAttributes.taskId, value: input.taskId },
-    { key: searchAttributes.workspaceId, value: 'local' },
+    { key: searchAttributes.workspaceId, value: ownWorkspace() },
     { key: searchAttributes.rootObjectiveId, value: input.taskId },
   ];
   if (patched('recovery-workflow')) {
     await startChild<(input: RecoveryInput) => Promise<void>>('recovery', {
       ...place,
       workflowTaskTimeout,
-      workflowId: recoveryId(input.attemptId),
+      workflowId: sibling(recoveryId(input.attemptId)),
       args: [{ attemptId: input.attemptId, next, backoffMs: retry.backoffMs }],
       staticSummary: `recovery of ${input.attemptId}`,
       typedSearchAttributes: [...attributes, { key: searchAttributes.attemptId, value: input.attemptId }],
@@ -60,7 +61,7 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
   await startChild<(input: AgentRunInput) => Promise<RunEnd>>('agentRun', {
     ...place,
     workflowTaskTimeout,
-    workflowId: agentRunId(retry.attemptId),
+    workflowId: sibling(agentRunId(retry.attemptId)),
     args: [next],
     staticSummary: `retry ${retry.retryNumber} of ${input.attemptId}`,
     typedSearchAttributes: [

@@ -7,6 +7,7 @@ import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { pullRequestId } from '../pull-request/messages';
 import { pullRequest } from '../pull-request/workflow';
+import { sibling } from '../sibling';
 
 /** Refreshes that run at a time. */
 const groupSize = 5;
@@ -39,7 +40,7 @@ export async function refreshPullRequests(
 async function refresh({ taskId, operationId }: OperationRef, heartbeatTimeoutMs: number): Promise<Refusal | null> {
   try {
     const { refused } = await executeChild(pullRequest, {
-      workflowId: pullRequestId(taskId),
+      workflowId: sibling(pullRequestId(taskId)),
       workflowTaskTimeout,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [{ taskId, operationId, heartbeatTimeoutMs, isPolled: true }],

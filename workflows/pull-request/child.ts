@@ -3,13 +3,14 @@ import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflo
 import type { Refusal } from '../../contracts/refusal';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
+import { sibling } from '../sibling';
 import { pausesMs } from '../worktree/child';
 import { pullRequestId, type PullRequestInput, type PullRequestOutcome } from './messages';
 import { pullRequest } from './workflow';
 
 const execute = (input: PullRequestInput, staticSummary: string): Promise<PullRequestOutcome> =>
   executeChild(pullRequest, {
-    workflowId: pullRequestId(input.taskId),
+    workflowId: sibling(pullRequestId(input.taskId)),
     workflowTaskTimeout,
     // Whatever becomes of its parent, an operation that has begun is brought to its end.
     parentClosePolicy: ParentClosePolicy.ABANDON,

@@ -18,6 +18,7 @@ import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { agentRunId, staleAttempt } from '../agent-run/messages';
 import { agentRun } from '../agent-run/workflow';
 import { reject } from '../reject';
+import { ownWorkspace, sibling } from '../sibling';
 import { requireProof, verified } from '../unproven';
 import { type CancelRecoveryInput, cancelRecoveryUpdate, type RecoveryInput } from './messages';
 
@@ -71,7 +72,7 @@ export async function recovery(input: RecoveryInput): Promise<void> {
 /** Starts the next attempt as a workflow of its own, which continues when this one ends. */
 async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
   const started = startChild(agentRun, {
-    workflowId: agentRunId(next.attemptId),
+    workflowId: sibling(agentRunId(next.attemptId)),
     workflowTaskTimeout,
     // Another recovery of the same attempt, started when this one seemed lost, may have been first.
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
@@ -81,7 +82,7 @@ async function launch({ attemptId, next }: RecoveryInput): Promise<void> {
     typedSearchAttributes: [
       { key: searchAttributes.taskId, value: next.taskId },
       { key: searchAttributes.attemptId, value: next.attemptId },
-      { key: searchAttributes.workspaceId, value: 'local' },
+      { key: searchAttributes.workspaceId, value: ownWorkspace() },
       { key: searchAttributes.rootObjectiveId, value: next.taskId },
       { key: searchAttributes.runState, value: 'admitting' },
     ],

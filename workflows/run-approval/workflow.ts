@@ -11,6 +11,7 @@ import type { ApprovalActivities } from '../../activities/run-approval/activitie
 import type { ApprovalStatus } from '../../contracts/runs/approval';
 import { agentRunId, approvalChanged } from '../agent-run/messages';
 import { reject } from '../reject';
+import { sibling } from '../sibling';
 import { requireProof, verified } from '../unproven';
 import {
   approvalActionChanged,
@@ -73,7 +74,7 @@ async function approval(input: RunApprovalInput, messages: ApprovalMessages): Pr
 /** The run shows its operators that it waits. One that is over gets no signal, and delays no end. */
 async function notifyRun({ attemptId, approvalId }: RunApprovalInput, status: ApprovalStatus): Promise<void> {
   try {
-    await getExternalWorkflowHandle(agentRunId(attemptId)).signal(approvalChanged, { approvalId, status });
+    await getExternalWorkflowHandle(sibling(agentRunId(attemptId))).signal(approvalChanged, { approvalId, status });
   } catch {
     // The run has ended, or never was one of this server: the record has the decision.
   }

@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflow';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
+import { sibling } from '../sibling';
 import { worktreeId, type WorktreeInput, type WorktreeOutcome } from './messages';
 import { worktree } from './workflow';
 
@@ -11,7 +12,7 @@ export const pausesMs = [250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000];
 /** Runs an operation as a child, under the id that the endpoint uses too. @throws WorkflowExecutionAlreadyStartedError while another one runs */
 export const executeWorktree = (input: WorktreeInput, staticSummary: string): Promise<WorktreeOutcome> =>
   executeChild(worktree, {
-    workflowId: worktreeId(input.taskId),
+    workflowId: sibling(worktreeId(input.taskId)),
     workflowTaskTimeout,
     // Whatever becomes of its parent, an operation that has begun is brought to its end.
     parentClosePolicy: ParentClosePolicy.ABANDON,

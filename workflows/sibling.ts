@@ -1,0 +1,8 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { idInWorkspace, workspaceWorkflow } from './workspace-ids';
+
+/** The id of another workflow of the workspace that this one is of: every child and every receiver of a signal has such an id. */
+export const sibling = (id: string): string => idInWorkspace(ownWorkspace(), id);
+
+/** The workspace that this workflow is of. */
+export const ownWorkspace = (): string => workspaceWorkflow(workflowInfo().workflowId).workspaceId;
