@@ -152,10 +152,13 @@ async function measureDecisions(database: Database): Promise<Row[]> {
   const roomy = { ...others, queue: { ...queue, waitedFor } };
   const full = await openControl(database, 1);
   const scheduler = createSchedulerActivities({
-    admission: full,
-    attempts: { get: async () => undefined },
-    signalCapacity: async () => true,
-    requestStop: async () => true,
+    ...full,
+    inWorkspace: async () => ({
+      ...full,
+      attempts: { get: async () => undefined },
+      signalCapacity: async () => true,
+      requestStop: async () => true,
+    }),
     log,
     now: () => new Date(),
   });

@@ -6,6 +6,7 @@ import { openKnowledgeStores } from './knowledge/open';
 import type { Database } from './port/collection';
 import { openRunStores, type SharedRunStores } from './runs/open';
 import { openSettingsStores, type SettingsStoresEnvironment } from './settings/open';
+import type { InstallationSettings } from './settings/settings-store';
 import { openSystemStores } from './system/open';
 import { openTaskStores } from './tasks/open';
 
@@ -15,24 +16,33 @@ export interface StoresEnvironment extends SettingsStoresEnvironment {
 }
 
 /** What all workspaces have in common; every other store is one workspace's own. */
-export type SharedStores = SharedRunStores & IdentityStores;
+export interface SharedStores extends SharedRunStores, IdentityStores {
+  settings: InstallationSettings;
+}
+
+/** A workspace besides `local`. */
+export interface OtherWorkspace {
+  workspaceId: string;
+  /** The stores of `local`. */
+  shared: SharedStores;
+}
 
 /**
  * Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it.
  *
- * @param shared of `local`, for the stores of another workspace
+ * @param other whose stores they are; those of `local` when absent
  */
-export async function openStores(database: Database, env: StoresEnvironment, shared?: SharedStores) {
+export async function openStores(database: Database, env: StoresEnvironment, other?: OtherWorkspace) {
   const system = await openSystemStores(database);
   return {
     ...system,
-    ...(shared ? identityStoresOf(shared) : await openIdentityStores(database)),
-    ...(await openSettingsStores(database, env)),
+    ...(other ? identityStoresOf(other.shared) : await openIdentityStores(database)),
+    ...(await openSettingsStores(database, env, other?.shared.settings)),
     ...(await openTaskStores(database)),
     ...(await openRunStores(database, {
       ...system,
       outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS,
-      shared,
+      other,
     })),
     ...(await openChatStores(database)),
     ...(await openGovernanceStores(database, system)),

@@ -1,18 +1,35 @@
+import type { Features } from '../../contracts/settings/settings';
 import type { CapacityPolicy } from '../../domain/admission/capacity';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
+import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
+import type { QueueRecord, QueueStore } from '../../stores/runs/admission/queue-store';
+import type { ReservationStore } from '../../stores/runs/admission/reservation-store';
+import type { TreeStore } from '../../stores/runs/admission/tree-store';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
+import type { HostStore } from '../../stores/runs/hosts/host-store';
 import { chooseNext } from '../agent-run/admission/choose';
-import type { AdmissionControl } from '../agent-run/admission/dependencies';
 
-export interface SchedulerDependencies {
-  admission: AdmissionControl;
+/** What the scheduler needs of the workspace of an entry. */
+export interface SchedulerWorkspace {
+  requests: Pick<AdmissionRequestStore, 'get'>;
+  trees: Pick<TreeStore, 'closed'>;
   attempts: Pick<AttemptStore, 'get'>;
   /** Signals a queued run to read its entry; false when that run is over. */
   signalCapacity(attemptId: string): Promise<boolean>;
   /** Requests a stop of a run without waiting for its end; false when that run is over. */
   requestStop(attemptId: string, actor: string): Promise<boolean>;
+}
+
+export interface SchedulerDependencies {
+  /** Of all workspaces, which compete for the same capacity. */
+  queue: QueueStore;
+  reservations: ReservationStore;
+  settings: { current(): Promise<Pick<Features, 'admission'>> };
+  hosts: Pick<HostStore, 'capacityOf'>;
+  /** Rejects when the workspace cannot be opened. */
+  inWorkspace(workspaceId: string): Promise<SchedulerWorkspace>;
   log: Log;
   now(): Date;
 }
@@ -23,7 +40,7 @@ const batch = 100;
 const cancelGraceMs = 5_000;
 
 export function createSchedulerActivities(deps: SchedulerDependencies) {
-  const { queue, reservations, requests, settings } = deps.admission;
+  const { queue, reservations, settings } = deps;
 
   return {
     /**
@@ -50,36 +67,76 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       return turn;
     }
     const now = deps.now();
-    const choice = await chooseNext(deps.admission, admission, { usage, turn, now });
+    const choice = await chooseNext({ ...deps, closedTrees }, admission, { usage, turn, now });
     const until = new Date(now.getTime() + admission.queue.leaseMs).toISOString();
     for (const { id, selection, policies } of choice.picks) {
-      if (await queue.lease(id, selection, until)) {
-        await dispatch(id, policies, admission.leaseMs);
+      const leased = await queue.lease(id, selection, until);
+      if (leased) {
+        await dispatch(leased, policies, admission.leaseMs);
       }
     }
     await choice.recordBlocked();
     return choice.turn;
   }
 
-  async function dispatch(id: string, policies: CapacityPolicy[], leaseMs: number): Promise<void> {
-    const request = await requests.get(id);
+  /** One workspace that cannot be opened stops no other: its entries wait until it can. */
+  async function workspaceOf(workspaceId: string): Promise<SchedulerWorkspace | undefined> {
+    try {
+      return await deps.inWorkspace(workspaceId);
+    } catch (err) {
+      deps.log.error({ err, workspaceId }, 'workspace of queued launches not available');
+      return undefined;
+    }
+  }
+
+  /** Of the trees of these entries, those that do not grow now; all of a workspace that cannot be opened. */
+  async function closedTrees(entries: readonly QueueRecord[]): Promise<Set<string>> {
+    const closed: string[] = [];
+    for (const workspaceId of new Set(entries.map((entry) => entry.workspaceId))) {
+      const roots = entries
+        .filter((entry) => entry.workspaceId === workspaceId)
+        .map(({ rootObjectiveId }) => rootObjectiveId);
+      const workspace = await workspaceOf(workspaceId);
+      closed.push(...(workspace ? await workspace.trees.closed([...new Set(roots)]) : roots));
+    }
+    return new Set(closed);
+  }
+
+  async function dispatch(
+    { _id: id, workspaceId }: QueueRecord,
+    policies: CapacityPolicy[],
+    leaseMs: number,
+  ): Promise<void> {
+    const workspace = await workspaceOf(workspaceId);
+    if (!workspace) {
+      await queue.putBack(id);
+      return;
+    }
+    const request = await workspace.requests.get(id);
     const reserved = request && (await reservations.reserve(request, policies, { now: deps.now(), leaseMs }));
     if (reserved?.outcome === 'blocked') {
       await queue.putBack(id);
       return;
     }
-    const signalled = reserved?.outcome === 'held' && (await deps.signalCapacity(id));
+    const signalled = reserved?.outcome === 'held' && (await workspace.signalCapacity(id));
     // Stopped while it was being dispatched: its own release may have come before our reservation.
     if (signalled && (await queue.get(id))?.state !== 'terminal') {
       return;
     }
-    await abandon(id, 'QUEUE_AUTHORITY_REJECTED', 'The run of this queued launch has ended.');
+    await abandon(id, workspace, {
+      code: 'QUEUE_AUTHORITY_REJECTED',
+      reason: 'The run of this queued launch has ended.',
+    });
   }
 
-  async function abandon(id: string, code: string, reason: string): Promise<void> {
+  async function abandon(
+    id: string,
+    { attempts }: SchedulerWorkspace,
+    { code, reason }: { code: string; reason: string },
+  ): Promise<void> {
     const now = deps.now();
     await queue.end(id, { code, reason, at: now.toISOString() });
-    const record = await deps.attempts.get(id);
+    const record = await attempts.get(id);
     const isOver = record === undefined || record.completion !== undefined || record.state === 'refused';
     if (isOver) {
       await reservations.release(id, { reason: 'reconciled', evidence: reason, now });
@@ -92,11 +149,15 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   async function adoptStranded(): Promise<void> {
     const { admission } = await settings.current();
     const now = deps.now();
-    for (const { _id: id, retries } of await queue.stranded(now.toISOString(), batch)) {
+    for (const { _id: id, retries, workspaceId } of await queue.stranded(now.toISOString(), batch)) {
+      const workspace = await workspaceOf(workspaceId);
+      if (!workspace) {
+        continue;
+      }
       if (retries >= admission.queue.maxRetries) {
         const reason = `Its capacity was offered ${retries + 1} times and never accepted.`;
-        await abandon(id, 'QUEUE_RETRY_EXHAUSTED', reason);
-        await deps.signalCapacity(id);
+        await abandon(id, workspace, { code: 'QUEUE_RETRY_EXHAUSTED', reason });
+        await workspace.signalCapacity(id);
         continue;
       }
       await reservations.releaseForRequeue(id, now);
@@ -109,14 +170,15 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   /** Entries whose end was requested by a process that did not live to bring it about. */
   async function bringAboutEnds(): Promise<void> {
     const before = new Date(deps.now().getTime() - cancelGraceMs).toISOString();
-    for (const { _id: id, cancel } of await queue.toEnd(batch)) {
-      if (!cancel || cancel.at > before) {
+    for (const { _id: id, cancel, workspaceId } of await queue.toEnd(batch)) {
+      const workspace = cancel && cancel.at <= before ? await workspaceOf(workspaceId) : undefined;
+      if (!cancel || !workspace) {
         continue;
       }
-      if (await deps.requestStop(id, cancel.actor)) {
+      if (await workspace.requestStop(id, cancel.actor)) {
         continue;
       }
-      await abandon(id, 'QUEUE_CANCELLED', cancel.reason);
+      await abandon(id, workspace, { code: 'QUEUE_CANCELLED', reason: cancel.reason });
     }
   }
 }

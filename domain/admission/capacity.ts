@@ -1,3 +1,4 @@
+import { localWorkspace } from '../../contracts/common';
 import type { AdmissionScope, Capacity, EvaluatedPolicy } from '../../contracts/runs/admission';
 import type { AdmissionSettings, Ceiling } from '../../contracts/settings/settings';
 import { textDigest } from '../../platform/json/digest';
@@ -56,9 +57,13 @@ export const globalScope: Scope = { scope: 'global', scopeId: 'global', key: 'gl
 export const hostKey = (hostId: string): string => hashedId('host', hostId);
 export const treeKey = (rootObjectiveId: string): string => hashedId('tree', rootObjectiveId);
 
+/** Two workspaces may have tasks of one id, which share no quota. */
+export const rootTaskKey = ({ workspaceId, rootTaskId }: Pick<ScopeIds, 'workspaceId' | 'rootTaskId'>): string =>
+  hashedId('root-task', workspaceId === localWorkspace ? rootTaskId : `${workspaceId} ${rootTaskId}`);
+
 /** Every scope a launch is counted under, the widest first. */
 export function scopesOf({ workspaceId, rootTaskId, provider, hostId, rootObjectiveId }: ScopeIds): Scope[] {
-  const rootTask = hashedId('root-task', rootTaskId);
+  const rootTask = rootTaskKey({ workspaceId, rootTaskId });
   return [
     globalScope,
     { scope: 'workspace', scopeId: workspaceId, key: hashedId('workspace', workspaceId) },

@@ -1,3 +1,4 @@
+import { localWorkspace } from '../../contracts/common';
 import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
 import type { FeedStore } from '../system/feed-store';
@@ -30,9 +31,10 @@ import { createRewindStore } from './workspaces/rewind-store';
 import { createTrustStore } from './workspaces/trust-store';
 import { createWorktreeStore } from './workspaces/worktree-store';
 
-/** What all workspaces have in common: the machines that execute runs. */
+/** What all workspaces have in common: the machines that execute runs, and who waits for them and uses them. */
 export interface SharedRunStores {
   hosts: HostStore;
+  capacity: CapacityStores;
 }
 
 export interface RunStoresOptions {
@@ -42,25 +44,42 @@ export interface RunStoresOptions {
   telemetry: TelemetryStore;
   /** How long output is retained, in milliseconds. */
   outputRetentionMs: number;
-  /** Of the workspace `local`; these are opened when absent. */
-  shared?: SharedRunStores | undefined;
+  /** A workspace besides `local`, with what it has in common with it. */
+  other?: { workspaceId: string; shared: SharedRunStores } | undefined;
 }
+
+/** Queue and reservations of all workspaces, for those who assign the capacity. */
+async function openCapacityStores(installation: Database) {
+  const opened = (workspaceId?: string) =>
+    openTogether({
+      queue: createQueueStore(installation, workspaceId),
+      reservations: createReservationStore(installation, workspaceId),
+    });
+  return {
+    ...(await opened()),
+    /** Those of one workspace, which know no other. */
+    within: (workspaceId: string) => opened(workspaceId),
+  };
+}
+
+export type CapacityStores = Awaited<ReturnType<typeof openCapacityStores>>;
 
 /** Opens the stores of runs: who may run, what runs and what came of it. */
 export async function openRunStores(
   database: Database,
-  { feed, telemetry, outputRetentionMs, shared }: RunStoresOptions,
+  { feed, telemetry, outputRetentionMs, other }: RunStoresOptions,
 ) {
+  const capacity = other?.shared.capacity ?? (await openCapacityStores(database));
+  const workspaceId = other?.workspaceId ?? localWorkspace;
+  const { queue, reservations } = await capacity.within(workspaceId);
   const admission = await openTogether({
     activeRuns: createActiveRunStore(database),
     admissionRequests: createAdmissionRequestStore(database),
-    queue: createQueueStore(database),
-    reservations: createReservationStore(database),
     trees: createTreeStore(database, reportTreeControl(telemetry)),
   });
   const attempts = await openTogether({
     approvals: createApprovalStore(database),
-    attemptHandles: createAttemptHandleStore(database),
+    attemptHandles: createAttemptHandleStore(database, { workspaceId }),
     attempts: createAttemptStore(database),
     callbackSecrets: createCallbackSecretStore(database),
     claims: createClaimStore(database),
@@ -79,10 +98,10 @@ export async function openRunStores(
     checkpoints: createCheckpointStore(database),
     conflictResolutions: createConflictResolutionStore(database),
     hostManifests: createHostManifestStore(database),
-    hosts: shared ? Promise.resolve(shared.hosts) : createHostStore(database),
+    hosts: other ? Promise.resolve(other.shared.hosts) : createHostStore(database),
     rewinds: createRewindStore(database),
     trust: createTrustStore(database),
     worktrees: createWorktreeStore(database),
   });
-  return { ...admission, ...attempts, ...workspaces };
+  return { ...admission, capacity, queue, reservations, ...attempts, ...workspaces };
 }

@@ -8,7 +8,7 @@ import { createProfileStore } from './profile-store';
 import { createRepositoryStore } from './repository-store';
 import { createRoutingStore } from './routing-store';
 import { createSandboxStore } from './sandbox-store';
-import { createSettingsStore, type SettingsEnvironment } from './settings-store';
+import { createSettingsStore, type InstallationSettings, type SettingsEnvironment } from './settings-store';
 import { createTemplateStore } from './template-store';
 
 /** The defaults of settings that were never set. */
@@ -16,8 +16,16 @@ export interface SettingsStoresEnvironment extends SettingsEnvironment {
   BOARD_RUN_RETRIES: number;
 }
 
-/** Opens the stores of what administrators configure. */
-export async function openSettingsStores(database: Database, env: SettingsStoresEnvironment) {
+/**
+ * Opens the stores of what administrators configure.
+ *
+ * @param installation the settings of `local`, for another workspace
+ */
+export async function openSettingsStores(
+  database: Database,
+  env: SettingsStoresEnvironment,
+  installation?: InstallationSettings,
+) {
   const { agents, profiles } = await openTogether({
     agents: createAgentConfigStore(database),
     profiles: createProfileStore(database),
@@ -33,7 +41,7 @@ export async function openSettingsStores(database: Database, env: SettingsStores
       maxRetries: env.BOARD_RUN_RETRIES,
     }),
     sandboxes: createSandboxStore(database),
-    settings: createSettingsStore(database, env),
+    settings: createSettingsStore(database, env, installation),
     templates: createTemplateStore(database),
     workspaceCapabilities: createWorkspaceCapabilityStore(database),
   });

@@ -97,8 +97,17 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
   },
 });
 
-/** The feature settings: one document, changed by compare-and-set, the same for every process. */
-export async function createSettingsStore(db: Database, env: SettingsEnvironment) {
+/** Where the settings are that all workspaces have in common. */
+export interface InstallationSettings {
+  current(): Promise<Pick<Features, 'admission'>>;
+}
+
+/**
+ * The feature settings: one document, changed by compare-and-set, the same for every process.
+ *
+ * @param installation of `local`, for another workspace: the capacity is that of all workspaces, and so are its ceilings
+ */
+export async function createSettingsStore(db: Database, env: SettingsEnvironment, installation?: InstallationSettings) {
   const documents = await db.collection<FeatureDocument>({ name: 'settings' });
   const defaults = defaultFeatures(env);
   let cached: { settings: FeatureSettings; until: number } | undefined;
@@ -108,6 +117,10 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
     revision: stored?.revision ?? 0,
   });
   const load = () => documents.get('features');
+  const withCeilings = async ({ features, revision }: FeatureSettings): Promise<FeatureSettings> =>
+    installation
+      ? { features: { ...features, admission: (await installation.current()).admission }, revision }
+      : { features, revision };
 
   /** Writes `set` if the document is still at `seen`; `undefined` when another writer was faster. */
   async function write(seen: FeatureDocument | undefined, set: FeaturesPatch): Promise<FeatureDocument | undefined> {
@@ -123,7 +136,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
 
   return {
     /** The current settings, straight from the store. */
-    read: async (): Promise<FeatureSettings> => present(await load()),
+    read: async (): Promise<FeatureSettings> => withCeilings(present(await load())),
 
     /**
      * The current features, up to `settingsCacheMs` late; a change by this process is seen at once. For decisions that are made
@@ -133,7 +146,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       if (cached && Date.now() < cached.until) {
         return cached.settings.features;
       }
-      const settings = present(await load());
+      const settings = await withCeilings(present(await load()));
       cached = { settings, until: Date.now() + settingsCacheMs };
       return settings.features;
     },
@@ -147,17 +160,17 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const seen = await load();
         if (expectedRevision !== undefined && expectedRevision !== (seen?.revision ?? 0)) {
-          const { features: shown, revision } = present(seen);
+          const { features: shown, revision } = await withCeilings(present(seen));
           throw new StaleRevisionError('settings', 'features', { expectedRevision, current: { revision, shown } });
         }
         const set = merge(seen?.set ?? {}, part);
         if (seen && isSameJson(seen.set, set)) {
-          return present(seen);
+          return withCeilings(present(seen));
         }
         const written = await write(seen, set);
         cached = undefined;
         if (written) {
-          return present(written);
+          return withCeilings(present(written));
         }
       }
       throw new AppError('CONFLICT', {

@@ -41,16 +41,19 @@ async function queued(fields: Partial<AdmissionRequest> = {}): Promise<Admission
 }
 const look = (turn?: WorkspaceTurn) =>
   createSchedulerActivities({
-    admission: fixture.control,
-    attempts: { get: async () => record },
-    signalCapacity: async (attemptId) => {
-      reported.push(attemptId);
-      return isThere;
-    },
-    requestStop: async (attemptId) => {
-      stopped.push(attemptId);
-      return isThere;
-    },
+    ...fixture.control,
+    inWorkspace: async () => ({
+      ...fixture.control,
+      attempts: { get: async () => record },
+      signalCapacity: async (attemptId) => {
+        reported.push(attemptId);
+        return isThere;
+      },
+      requestStop: async (attemptId) => {
+        stopped.push(attemptId);
+        return isThere;
+      },
+    }),
     log,
     now: () => now,
   }).dispatchQueued(turn && { turn });

@@ -9,8 +9,8 @@ import {
 } from '../../../domain/admission/capacity';
 import { type Candidate, type Page, type Plan, schedule, type WorkspaceTurn } from '../../../domain/admission/schedule';
 import type { LanePage } from '../../../stores/runs/admission/queue-lanes';
-import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
-import type { AdmissionControl } from './dependencies';
+import type { QueueRecord, QueueStore } from '../../../stores/runs/admission/queue-store';
+import type { HostStore } from '../../../stores/runs/hosts/host-store';
 
 /** The launches that may start now, in order, with the ceilings that apply to each. */
 export interface Choice {
@@ -18,6 +18,13 @@ export interface Choice {
   turn: WorkspaceTurn | undefined;
   /** Records what blocks the others. */
   recordBlocked(): Promise<void>;
+}
+
+export interface ChoiceSources {
+  queue: Pick<QueueStore, 'lanes' | 'more' | 'limit' | 'limitLane'>;
+  hosts: Pick<HostStore, 'capacityOf'>;
+  /** The ids of those trees of these entries that do not grow now. */
+  closedTrees: (entries: readonly QueueRecord[]) => Promise<Set<string>>;
 }
 
 type Capacities = Map<string | null, { takesWork: boolean; runs: number | undefined }>;
@@ -31,7 +38,7 @@ const maxRead = 512;
  * blocked for reasons of their own: their root task, their tree, a pause after a failure.
  */
 export async function chooseNext(
-  { queue, trees, hosts }: Pick<AdmissionControl, 'queue' | 'trees' | 'hosts'>,
+  { queue, hosts, closedTrees }: ChoiceSources,
   settings: AdmissionSettings,
   { usage, turn, now }: { usage: Usage; turn: WorkspaceTurn | undefined; now: Date },
 ): Promise<Choice> {
@@ -39,7 +46,7 @@ export async function chooseNext(
   const capacities = await capacitiesOf([...lanes.values()]);
   const seen = new Map<string, QueueRecord>();
   const available = [...lanes.values()].filter(takesWork);
-  const closed = await closedTrees(available.flatMap(({ entries }) => entries));
+  const closed = await closedTreesOf(available.flatMap(({ entries }) => entries));
   const first = [];
   for (const page of available) {
     first.push({ id: idOf(page), ...(await pageOf(page, closed)) });
@@ -90,9 +97,9 @@ export async function chooseNext(
   }
 
   /** Trees that do not grow now; a cancelled one's entries are being ended by its workflow. */
-  async function closedTrees(entries: QueueRecord[]): Promise<Set<string>> {
-    const roots = entries.filter(({ edge }) => edge !== 'root').map(({ rootObjectiveId }) => rootObjectiveId);
-    return roots.length === 0 ? new Set() : trees.closed([...new Set(roots)]);
+  async function closedTreesOf(entries: QueueRecord[]): Promise<Set<string>> {
+    const descendants = entries.filter(({ edge }) => edge !== 'root');
+    return descendants.length === 0 ? new Set() : closedTrees(descendants);
   }
 
   /** Without those that are to end, wait after a failure, or belong to a tree that does not grow. */
@@ -120,7 +127,7 @@ export async function chooseNext(
     }
     const page = await queue.more(lane, skip, Math.min(maxRead, Math.max(firstRead, skip)));
     read.set(id, skip + page.entries.length);
-    return pageOf(page, await closedTrees(page.entries));
+    return pageOf(page, await closedTreesOf(page.entries));
   }
 
   /** What waits for a host that takes no work waits for no ceiling: only launches that need the same host wait behind. */

@@ -8,6 +8,7 @@ import type { Collection, Database } from '../../port/collection';
 import { DuplicateKeyError } from '../../port/errors';
 import { findPage } from '../../port/find-page';
 import { recentCount } from '../../port/recent-count';
+import { withinWorkspace } from '../../port/within-workspace';
 import { backfillLanes, laneIndexes, queueLanes, waitingStates } from './queue-lanes';
 
 /** A launch that waits for capacity; survives everything until it is dispatched or ended. Its id is the attempt's. */
@@ -52,9 +53,14 @@ export interface QueueFilter {
 const openStates: QueueState[] = ['queued', 'requeued', 'leased'];
 const retentionSeconds = 30 * 86_400;
 
-/** The durable queue of launches. Every change is a compare-and-set on the state it is made from. */
-export async function createQueueStore(db: Database) {
-  const entries: Collection<QueueRecord> = await db.collection({
+/**
+ * The durable queue of launches, one for all workspaces: they compete for the same capacity. Every change is a compare-and-set on
+ * the state it is made from.
+ *
+ * @param workspaceId whose entries are read and changed; those of all workspaces when absent, for the scheduler
+ */
+export async function createQueueStore(db: Database, workspaceId?: string) {
+  const all: Collection<QueueRecord> = await db.collection({
     name: 'admission-entries',
     indexes: [
       ...laneIndexes,
@@ -62,19 +68,21 @@ export async function createQueueStore(db: Database) {
       { keys: { state: 1, enqueuedAt: 1, _id: 1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
       { keys: { state: 1, limitingKey: 1 } },
-      { keys: { workspaceId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
       { keys: { rootObjectiveId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
       { keys: { cancelRequestedAt: 1 } },
+      // Last: of indexes that narrow alike the first one is used, and nearly all entries may be of one workspace.
+      { keys: { workspaceId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
-  await backfillLanes(entries);
+  await backfillLanes(all);
+  const entries = workspaceId === undefined ? all : withinWorkspace(all, workspaceId);
   const open = { state: { $in: openStates } };
-  const everywhere = recentCount(() => entries.count(open));
-  const inWorkspace = recentCount((workspaceId) => entries.count({ workspaceId, ...open }));
+  const everywhere = recentCount(() => all.count(open));
+  const inWorkspace = recentCount((id) => entries.count({ workspaceId: id, ...open }));
 
   return {
-    ...queueLanes(entries),
+    ...queueLanes(all),
 
     /** Puts the launch into the queue; there already, it stays where it is. */
     async enqueue(entry: NewEntry): Promise<void> {
@@ -97,8 +105,9 @@ export async function createQueueStore(db: Database) {
 
     get: (id: string) => entries.get(id),
 
+    /** Whether nothing waits in any workspace. */
     async isEmpty(): Promise<boolean> {
-      const some = await Promise.all(openStates.map((state) => entries.find({ state }, { limit: 1 })));
+      const some = await Promise.all(openStates.map((state) => all.find({ state }, { limit: 1 })));
       return some.every((list) => list.length === 0);
     },
 
@@ -110,16 +119,17 @@ export async function createQueueStore(db: Database) {
       return oldest.flat().sort((one, other) => one.enqueuedAt.localeCompare(other.enqueuedAt))[0];
     },
 
-    depth: () => entries.count(open),
+    /** Of all workspaces. */
+    depth: () => all.count(open),
     /** The same to be compared with a limit: exact near it, or a moment old. */
     depthBelow: (limit: number) => everywhere('', limit),
     depthOfBelow: inWorkspace,
     depthOfTree: (rootObjectiveId: string) => entries.count({ rootObjectiveId, ...open }),
 
-    /** One of these scopes that an entry waits for: a launch that needs the same then waits behind it. */
+    /** One of these scopes that an entry, of whatever workspace, waits for: a launch that needs the same then waits behind it. */
     async waitedFor(keys: string[]): Promise<string | undefined> {
       const entriesByState = await Promise.all(
-        waitingStates.map((state) => entries.find({ state, limitingKey: { $in: keys } }, { limit: 1 })),
+        waitingStates.map((state) => all.find({ state, limitingKey: { $in: keys } }, { limit: 1 })),
       );
       return entriesByState.flat()[0]?.limitingKey ?? undefined;
     },
@@ -190,13 +200,13 @@ export async function createQueueStore(db: Database) {
 
     /** Entries in the order in which they were enqueued, by what an index can narrow; open ones unless states are named. */
     async list(filter: QueueFilter, part: PageRequest): Promise<Page<QueueRecord>> {
-      const { workspaceId, rootObjectiveId, nodeId, sources, states = openStates, priority } = filter;
+      const { rootObjectiveId, nodeId, sources, states = openStates, priority } = filter;
       const enqueuedAt = {
         ...(filter.enqueuedBefore === undefined ? {} : { $lte: filter.enqueuedBefore }),
         ...(filter.enqueuedAfter === undefined ? {} : { $gte: filter.enqueuedAfter }),
       };
       const narrowed = {
-        ...compact({ workspaceId, rootObjectiveId, nodeId }),
+        ...compact({ workspaceId: filter.workspaceId, rootObjectiveId, nodeId }),
         ...(sources === undefined ? {} : { source: { $in: sources } }),
         ...compact({ priority }),
         ...(Object.keys(enqueuedAt).length === 0 ? {} : { enqueuedAt }),

@@ -15,6 +15,7 @@ import type { Collection, Database } from '../../port/collection';
 import { findPage } from '../../port/find-page';
 import { inPages } from '../../port/in-pages';
 import { insertOnce } from '../../port/insert';
+import { withinWorkspace } from '../../port/within-workspace';
 import { createCapacityLedger, type Holder } from './capacity-ledger';
 import { holderOf, isEnded, type ReservationRecord, tombstone } from './reservation-record';
 
@@ -39,8 +40,8 @@ export interface ReservationFilter {
   states?: ReservationRecord['state'][] | undefined;
 }
 
+/** `workspaceId` last: of indexes that narrow alike the first one is used, and nearly all may be of one workspace. */
 const filterable = [
-  'workspaceId',
   'taskId',
   'rootTaskId',
   'provider',
@@ -51,6 +52,7 @@ const filterable = [
   'rootObjectiveId',
   'nodeId',
   'parentNodeId',
+  'workspaceId',
 ] as const;
 
 /** How long ended reservations can be read. */
@@ -63,10 +65,14 @@ const batch = 500;
 /** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
 const orphanAfterMs = 60_000;
 
-/** Capacity: who holds how much of it, under which lease, and what became of it. */
-export async function createReservationStore(db: Database) {
+/**
+ * Capacity: who holds how much of it, under which lease, and what became of it. The capacity is that of all workspaces together.
+ *
+ * @param workspaceId whose reservations are read and changed; those of all workspaces when absent, for scheduler and workers
+ */
+export async function createReservationStore(db: Database, workspaceId?: string) {
   const ledger = await createCapacityLedger(db);
-  const reservations: Collection<ReservationRecord> = await db.collection({
+  const all: Collection<ReservationRecord> = await db.collection({
     name: 'admission-reservations',
     indexes: [
       { keys: { createdAt: -1, _id: -1 } },
@@ -75,9 +81,11 @@ export async function createReservationStore(db: Database) {
       { keys: { state: 1, hostKey: 1 } },
       { keys: { state: 1, _id: 1 } },
       ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1, _id: -1 } as const })),
+      { keys: { workspaceId: 1, state: 1, createdAt: -1, _id: -1 } },
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
+  const reservations = workspaceId === undefined ? all : withinWorkspace(all, workspaceId);
 
   /** Writes the reservation that the ledger counts, unless another writer was first. */
   async function record(

@@ -271,7 +271,7 @@ export function admissionModel(open: () => Promise<Database>, numRuns: number): 
   test('of many who reserve at once exactly as many succeed as there is room for, and one key is one reservation', async () => {
     const databases = await Promise.all([open(), open()]);
     try {
-      const stores = await Promise.all(databases.map(createReservationStore));
+      const stores = await Promise.all(databases.map((db) => createReservationStore(db)));
       const real = { prefix: `c${process.pid}x${Date.now()}` } as Real;
       for (const id of await stores[0]!.holders()) {
         await stores[0]!.release(id, { reason: 'reconciled', evidence: 'next', now: new Date() });

@@ -40,11 +40,13 @@ export function schedulerCases(open: () => Promise<Database>): void {
   let control: AdmissionControl;
   let away: string[];
   let reported: string[];
+  let broken: string | undefined;
   const read = { documents: 0 };
   let attempts = 0;
 
   beforeEach(async () => {
     aheadMs = 0;
+    broken = undefined;
     database = await open();
     control = {
       requests: await createAdmissionRequestStore(database),
@@ -83,10 +85,18 @@ export function schedulerCases(open: () => Promise<Database>): void {
     Array.from({ length: count }, () => aRequest(fields));
   const look = () =>
     createSchedulerActivities({
-      admission: control,
-      attempts: { get: async () => undefined },
-      signalCapacity: async (id) => reported.push(id) > 0,
-      requestStop: async () => true,
+      ...control,
+      inWorkspace: async (workspaceId) => {
+        if (workspaceId === broken) {
+          throw new Error('cannot be opened');
+        }
+        return {
+          ...control,
+          attempts: { get: async () => undefined },
+          signalCapacity: async (id) => reported.push(id) > 0,
+          requestStop: async () => true,
+        };
+      },
       log,
       now,
     }).dispatchQueued();
@@ -195,6 +205,31 @@ export function schedulerCases(open: () => Promise<Database>): void {
       outcome: { code: 'QUEUE_RETRY_EXHAUSTED' },
     });
     expect(await control.reservations.holders()).toEqual([]);
+  });
+
+  test('a workspace that cannot be opened keeps its entries, and stops no other', async () => {
+    const workspaceId = 'ws-0123456789ab';
+    const [stuck] = await enqueue(aRequest({ workspaceId, priority: 3 }), aRequest({ workspaceId, edge: 'retry' }));
+    const [fits] = await enqueue(aRequest());
+    broken = workspaceId;
+    await look();
+    expect(reported).toEqual([fits]);
+    expect(await control.queue.get(stuck!)).toMatchObject({ state: 'queued' });
+    broken = undefined;
+    await look();
+    expect(reported).toEqual([fits, stuck]);
+  });
+
+  test('tasks of one id in two workspaces share no quota', async () => {
+    await control.settings.patch({ admission: { limits: { rootTask: { runs: 1 }, global: { runs: 10 } } } });
+    const same = { rootTaskId: 'task_same', taskId: 'task_same' };
+    const [first, , other] = await enqueue(
+      aRequest(same),
+      aRequest(same),
+      aRequest({ ...same, workspaceId: 'ws-0123456789ab' }),
+    );
+    await look();
+    expect(new Set(reported)).toEqual(new Set([first, other]));
   });
 
   test('entries from before there were lines have their place in one', async () => {
