@@ -3,6 +3,7 @@ import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Closer } from '../platform/processes/closers';
 import { createActivityFence } from '../platform/temporal/activity-fence';
 import { boardQueue, hostQueue } from '../workflows/queues';
+import { workspaceWorkflow } from '../workflows/workspace-ids';
 import { activityCallers } from './activities/activity-callers';
 import type { WorkerParts } from './activities/shared';
 import type { WorkerDependencies } from './deps';
@@ -42,7 +43,9 @@ export async function buildWorkers(
     // How long a dead worker's cached workflows wait before another one takes them over.
     stickyQueueScheduleToStartTimeout: 2_000,
     ...shutdownTimes(env),
-    interceptors: { activity: [createActivityFence(activityCallers), sleepGuard.interceptor] },
+    interceptors: {
+      activity: [createActivityFence(activityCallers, (id) => workspaceWorkflow(id).id), sleepGuard.interceptor],
+    },
   };
   const nexusServices = [hostService];
   const host: WorkerOptions = {

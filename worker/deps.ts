@@ -1,52 +1,62 @@
+import type { SchedulerWorkspace } from '../activities/admission-scheduler/activities';
 import { createDeliveryActivities } from '../activities/agent-run/commands/activities';
 import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
 import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
+import { localWorkspace } from '../contracts/common';
 import type { AgentConfig } from '../contracts/settings/agent-config';
+import type { Closer } from '../platform/processes/closers';
 import { createPresetDetector } from '../providers/agents/local/detect-presets';
 import type { Board } from '../stores/board-files/types';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
+import { registryOf, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
+import { runSignals } from '../workflows/agent-run/signals-client';
 import { workerQueue } from '../workflows/queues';
 import { createBoardActivities } from './activities/board-activities';
+import { byWorkspace } from './activities/by-workspace';
 import { createHostActivities } from './activities/host-activities';
 import { openShared, type WorkerParts } from './activities/shared';
 import { createHostService } from './host-service';
+import { createWorkerWorkspaces, openWorkspaceParts, type WorkerWorkspaces } from './workspaces';
 
-/** Builds every store, provider and activity of a worker process: the only place where they meet. */
-export async function createWorkerDependencies(parts: WorkerParts) {
-  const { env, log, hostId, workerId, self, sleep, board, client, leaving, stopping } = parts;
+/** What the process has once, whichever workspace its activities are of. */
+interface ProcessParts {
+  live: LiveAgents;
+  stops: AgentStops;
+  /** This process's own queue. */
+  queue: string;
+  workspaces: Pick<WorkerWorkspaces<{ scheduling: SchedulerWorkspace }>, 'of'>;
+}
+
+/** Builds every store, provider and activity of a worker for one workspace: the only place where they meet. */
+export async function createWorkspaceDependencies(
+  parts: WorkerParts,
+  { live, stops, queue, workspaces }: ProcessParts,
+) {
+  const { env, log, hostId, directory, self, sleep, board, client, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, common, probing, approvals } = shared;
   const gate = createCompletionGate(stores);
   /** No run completes its task past the rules and the ceremonies. */
   const governed = (files: Board): Board => ruledBoard(gatedBoard(files, gate), stores.rules, { asks: 'completion' });
-  const live = new LiveAgents();
-  const stops = new AgentStops();
-  const queue = workerQueue(hostId, workerId);
-  const hostActivities = createHostActivities(shared, {
-    env,
-    client,
-    self,
-    sleep,
-    leaving,
-    stopping,
-    live,
-    stops,
-    queue,
-  });
   return {
-    hosts: stores.hosts,
-    worktrees: stores.worktrees,
-    attempts: stores.attempts,
-    issueSyncs: stores.issueSyncs,
-    scheduledLaunches: stores.scheduledLaunches,
-    admission: common.admission,
+    stores,
+    workspaceId: parts.workspaceId,
+    directory,
+    client,
+    common,
     approvals: { store: stores.approvals, service: approvals },
+    /** What the scheduler of the queue needs of this workspace. */
+    scheduling: {
+      requests: stores.admissionRequests,
+      trees: stores.trees,
+      attempts: stores.attempts,
+      ...runSignals(client, stores.messageProofs),
+    },
     /** What runs lack on this host. */
     hostFindings: shared.onHost.hostFindings,
-    /** What this host has for the agents of today. */
-    agentPresets: createPresetDetector({ environment: process.env, user: shared.agentUser }, common.now),
+    agentUser: shared.agentUser,
     probing: {
       hostId,
       agents: stores.agents,
@@ -55,8 +65,6 @@ export async function createWorkerDependencies(parts: WorkerParts) {
       log,
       now: common.now,
     },
-    /** This process's own queue, and its activities. */
-    queue,
     workerActivities: createDeliveryActivities({ ...common, commands: stores.commands, live, stops }),
     boardActivities:
       board &&
@@ -65,10 +73,93 @@ export async function createWorkerDependencies(parts: WorkerParts) {
         client,
         board: governed(board),
         gate,
+        inWorkspace: async (workspaceId) => (await workspaces.of(workspaceId)).scheduling,
       }),
-    hostActivities,
-    hostService: createHostService(hostActivities, common.proofs),
+    hostActivities: createHostActivities(shared, {
+      env,
+      directory,
+      client,
+      self,
+      sleep,
+      leaving,
+      stopping,
+      live,
+      stops,
+      queue,
+    }),
   };
+}
+
+export type WorkspaceDependencies = Awaited<ReturnType<typeof createWorkspaceDependencies>>;
+
+/**
+ * Builds the activities of a worker process: those of another workspace than `local` are built when its first one comes.
+ *
+ * @param options.registry which workspaces there are; those of the stores when absent
+ */
+export async function createWorkerDependencies(
+  parts: WorkerParts,
+  { registry, closers }: { registry: WorkspaceRegistry | undefined; closers: Closer[] },
+) {
+  const { env, hostId, log } = parts;
+  const queue = workerQueue(hostId, parts.workerId);
+  const live = new LiveAgents();
+  const stops = new AgentStops();
+  const workspaces: WorkerWorkspaces<WorkspaceDependencies> = createWorkerWorkspaces(
+    { registry: registry ?? storedWorkspaces(), log },
+    { local: () => build(parts), other: async (workspaceId, own) => build(await otherParts(workspaceId, own)) },
+  );
+  closers.push(() => workspaces.close());
+  const local = await workspaces.of(localWorkspace);
+  const { stores, common } = local;
+  return {
+    workspaces,
+    hosts: stores.hosts,
+    /** The capacity of all workspaces, and the attempts that hold it. */
+    admission: { ...common.admission, ...stores.capacity },
+    attempts: {
+      get: async (attemptId: string, workspaceId: string) =>
+        (await workspaces.of(workspaceId)).stores.attempts.get(attemptId),
+    },
+    hostFindings: local.hostFindings,
+    /** What this host has for the agents of today. */
+    agentPresets: createPresetDetector({ environment: process.env, user: local.agentUser }, common.now),
+    queue,
+    workerActivities: byWorkspace(local.workerActivities, async (id) => (await workspaces.of(id)).workerActivities),
+    boardActivities:
+      local.boardActivities && byWorkspace(local.boardActivities, async (id) => boardOf(await workspaces.of(id))),
+    hostActivities: byWorkspace(local.hostActivities, async (id) => (await workspaces.of(id)).hostActivities),
+    hostService: createHostService(async (workspaceId) => {
+      const { hostActivities, common: own } = await workspaces.of(workspaceId);
+      return { handlers: hostActivities, proofs: own.proofs };
+    }),
+  };
+
+  /** Those that were created, of which the stores of `local` know. */
+  function storedWorkspaces(): WorkspaceRegistry {
+    const stored = async () => registryOf((await workspaces.of(localWorkspace)).stores.workspaces);
+    return { exists: async (id) => (await stored()).exists(id), list: async () => (await stored()).list() };
+  }
+
+  function build(own: WorkerParts): Promise<WorkspaceDependencies> {
+    return createWorkspaceDependencies(own, { live, stops, queue, workspaces });
+  }
+
+  async function otherParts(workspaceId: string, own: Closer[]): Promise<WorkerParts> {
+    const { stores } = await workspaces.of(localWorkspace);
+    return {
+      ...parts,
+      ...(await openWorkspaceParts({ ...parts, dataDir: env.BOARD_DATA_DIR, stores }, workspaceId, own)),
+    };
+  }
+}
+
+/** Where the board of `local` is served, those of all workspaces are. */
+function boardOf({ boardActivities, workspaceId }: WorkspaceDependencies) {
+  if (!boardActivities) {
+    throw new Error(`The task files of ${workspaceId} are not on this host.`);
+  }
+  return boardActivities;
 }
 
 export type WorkerDependencies = Awaited<ReturnType<typeof createWorkerDependencies>>;

@@ -5,7 +5,7 @@ import type { AnnouncedPresets } from '../contracts/settings/agent-preset';
 import type { Log } from '../platform/log/log';
 import type { VisibleProcess } from '../platform/processes/identity';
 import type { ReservationStore } from '../stores/runs/admission/reservation-store';
-import type { AttemptStore } from '../stores/runs/attempt-store';
+import type { AttemptRecord } from '../stores/runs/attempt-store';
 import type { HostStore, WorkerAnnouncement } from '../stores/runs/hosts/host-store';
 import { leaseWitness } from './lease-witness';
 
@@ -15,8 +15,9 @@ export interface HeartbeatDependencies {
   workerId: string;
   process: VisibleProcess;
   hosts: HostStore;
-  admission: AdmissionControl;
-  attempts: Pick<AttemptStore, 'get'>;
+  /** The capacity of all workspaces. */
+  admission: Pick<AdmissionControl, 'reservations' | 'queue' | 'settings' | 'wakeScheduler' | 'now'>;
+  attempts: AttemptsOfAll;
   /** Runs this worker executes at a time. */
   concurrency: number;
   queues: string[];
@@ -32,6 +33,11 @@ export interface WorkerHeartbeat {
   drain(): Promise<void>;
   /** Stops, and takes this worker from its host. */
   close(): Promise<void>;
+}
+
+/** The attempts of all workspaces. */
+export interface AttemptsOfAll {
+  get(attemptId: string, workspaceId: string): Promise<Pick<AttemptRecord, 'state'> | undefined>;
 }
 
 /** How often a host reports that it is live, in milliseconds, however rarely leases are renewed. */
@@ -152,16 +158,27 @@ export async function reconcileReservations(
 ): Promise<number> {
   const before = new Date(now.getTime() - settledAfterMs).toISOString();
   let released = 0;
-  for await (const { _id: id, updatedAt } of admission.reservations.active(pageSize)) {
+  let failure: { error: unknown } | undefined;
+  for await (const { _id: id, updatedAt, workspaceId } of admission.reservations.active(pageSize)) {
     if (updatedAt > before) {
       continue;
     }
-    const record = await attempts.get(id);
+    let record;
+    try {
+      record = await attempts.get(id, workspaceId);
+    } catch (error) {
+      // Of a workspace that cannot be read now: those of the others are released nevertheless.
+      failure ??= { error };
+      continue;
+    }
     if (record && record.state !== 'ended' && record.state !== 'refused') {
       continue;
     }
     await admission.reservations.release(id, { reason: 'reconciled', evidence: 'Its attempt had ended.', now });
     released += 1;
+  }
+  if (failure) {
+    throw failure.error;
   }
   return released;
 }

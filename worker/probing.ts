@@ -13,6 +13,9 @@ export interface ProbingDependencies {
   now: () => Date;
 }
 
+/** Each workspace, with what its agents are probed with. */
+export type ProbedWorkspaces = () => AsyncIterable<{ probing: ProbingDependencies }>;
+
 /** How often the need for a probe is checked, in milliseconds. */
 const everyMs = 10_000;
 
@@ -23,14 +26,20 @@ const failedForMs = 30_000;
  * Maintains the record of what this host's agents can do, for routing: an agent is probed when its configuration changes, every
  * five minutes, and every half minute while its probe fails.
  */
-export function startProbing(deps: ProbingDependencies): { close(): Promise<void> } {
+export function startProbing(workspaces: ProbedWorkspaces, log: Log): { close(): Promise<void> } {
   let closed = false;
   let round = Promise.resolve();
   const next = () => {
-    round = round
-      .then(() => (closed ? undefined : probeDue(deps, () => closed)))
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'agent probing failed'));
+    round = round.then(probeAll).catch((error: unknown) => log.warn({ err: error }, 'agent probing failed'));
   };
+  async function probeAll(): Promise<void> {
+    for await (const { probing } of workspaces()) {
+      if (closed) {
+        return;
+      }
+      await probeDue(probing, () => closed);
+    }
+  }
   next();
   const timer = setInterval(next, everyMs);
   return {

@@ -1,22 +1,30 @@
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { attemptDirectories, removeFilesOfEnded } from '../activities/agent-run/dispatch/attempt-files';
 import { removeLocksOfRemoved } from '../activities/worktree/removed-locks';
+import { localWorkspace } from '../contracts/common';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
+import type { Stores } from '../stores/open-stores';
+import type { AttemptStore } from '../stores/runs/attempt-store';
 import { ensureSchedules, reconcileNow } from '../workflows/clients/schedules';
 import { reconcileIssueSyncs } from '../workflows/issue-sync/reconcile-client';
 import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
 import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
-import type { WorkerDependencies } from './deps';
+import type { WorkspaceDependencies } from './deps';
 import { reconcileApprovals } from './reconcile-approvals';
+import type { WorkerWorkspaces } from './workspaces';
 
-export interface ReconciliationDependencies extends Pick<
-  WorkerDependencies,
-  'worktrees' | 'approvals' | 'attempts' | 'issueSyncs' | 'scheduledLaunches'
+/** What is reconciled of one workspace. */
+export interface ReconciledWorkspace extends Pick<
+  WorkspaceDependencies,
+  'workspaceId' | 'directory' | 'approvals' | 'client'
 > {
+  stores: Pick<Stores, 'worktrees' | 'attempts' | 'issueSyncs' | 'scheduledLaunches'>;
+}
+
+export interface ReconciliationDependencies {
+  workspaces: Pick<WorkerWorkspaces<ReconciledWorkspace>, 'of' | 'each'>;
   env: WorkerEnvironment;
-  client: Client;
   log: Log;
 }
 
@@ -25,21 +33,48 @@ const everyMs = 60_000;
 
 type Step = [failure: string, run: () => Promise<unknown>];
 
-/** Reconciles at the start, and every minute until it is closed. A step that fails is logged, and the next one is done. */
+/**
+ * Reconciles every workspace, when this process sees it first and every minute until it is closed; `local` before this resolves. A
+ * step that fails is logged, and the next one is done.
+ */
 export async function startReconciliation(deps: ReconciliationDependencies): Promise<{ close(): Promise<void> }> {
-  const { client, log } = deps;
+  const { workspaces, log } = deps;
   const closing = new AbortController();
-  const runAll = async (steps: Step[]): Promise<void> => {
-    for (const [failure, run] of steps) {
+  const seen = new Set<string>();
+
+  async function reconcile(workspace: ReconciledWorkspace): Promise<void> {
+    const { workspaceId, client } = workspace;
+    const first = !seen.has(workspaceId);
+    seen.add(workspaceId);
+    const steps = stepsOf(deps, workspace, { stuck: first });
+    for (const [failure, run] of first
+      ? [...steps, ['lost run scan failed', () => reconcileNow(client)] satisfies Step]
+      : steps) {
       if (!closing.signal.aborted) {
-        await run().catch((error: unknown) => log.warn({ err: error }, failure));
+        await run().catch((error: unknown) => log.warn({ err: error, workspaceId }, failure));
       }
     }
-  };
-  await runAll([...stepsOf(deps, { stuck: true }), ['lost run scan failed', () => reconcileNow(client)]]);
-  let round: Promise<void> | undefined;
+  }
+
+  async function reconcileAll({ but }: { but?: string } = {}): Promise<void> {
+    for await (const workspace of workspaces.each()) {
+      if (closing.signal.aborted) {
+        return;
+      }
+      if (workspace.workspaceId !== but) {
+        await reconcile(workspace);
+      }
+    }
+  }
+
+  const begin = (work: Promise<void>): Promise<void> =>
+    work
+      .catch((error: unknown) => log.warn({ err: error }, 'reconciliation failed'))
+      .finally(() => (round = undefined));
+  await reconcile(await workspaces.of(localWorkspace));
+  let round: Promise<void> | undefined = begin(reconcileAll({ but: localWorkspace }));
   const timer = setInterval(() => {
-    round ??= runAll(stepsOf(deps, { stuck: false })).finally(() => (round = undefined));
+    round ??= begin(reconcileAll());
   }, everyMs);
   return {
     async close() {
@@ -51,16 +86,19 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
 }
 
 /** @param options.stuck also operations that stopped with an error, and approvals that are not overdue */
-function stepsOf(deps: ReconciliationDependencies, { stuck }: { stuck: boolean }): Step[] {
-  const { env, client, log, worktrees, approvals, issueSyncs, scheduledLaunches } = deps;
+function stepsOf(
+  { env, log }: ReconciliationDependencies,
+  { client, directory, approvals, stores: { worktrees, attempts, issueSyncs, scheduledLaunches } }: ReconciledWorkspace,
+  { stuck }: { stuck: boolean },
+): Step[] {
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
-  const locks = join(env.BOARD_DATA_DIR, 'fences');
+  const locks = join(directory, 'fences');
   return [
     [
       'worktree reconciliation failed',
       () => reconcileWorktrees({ worktrees, client, heartbeatTimeoutMs, log }, { stuck }),
     ],
-    ['ended attempt file removal failed', () => removeEndedFiles(deps)],
+    ['ended attempt file removal failed', () => removeEndedFiles({ env, log }, directory, attempts)],
     ['removed worktree lock cleanup failed', () => removeLocksOfRemoved(locks, worktrees)],
     ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !stuck })],
     ['schedule creation failed', () => ensureSchedules(client)],
@@ -69,10 +107,13 @@ function stepsOf(deps: ReconciliationDependencies, { stuck }: { stuck: boolean }
   ];
 }
 
-async function removeEndedFiles({ env, attempts, log }: ReconciliationDependencies): Promise<void> {
+async function removeEndedFiles(
+  { env, log }: Pick<ReconciliationDependencies, 'env' | 'log'>,
+  directory: string,
+  attempts: Pick<AttemptStore, 'get'>,
+): Promise<void> {
   const graceMs = env.BOARD_STOP_GRACE_MS;
-  const directories = attemptDirectories(env.BOARD_DATA_DIR);
-  const removed = await removeFilesOfEnded(directories, attempts, { now: new Date(), graceMs });
+  const removed = await removeFilesOfEnded(attemptDirectories(directory), attempts, { now: new Date(), graceMs });
   if (removed > 0) {
     log.info({ removed }, 'ended attempt files removed');
   }

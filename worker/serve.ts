@@ -33,7 +33,7 @@ export async function serve(
   { parts, workers, dependencies, lostWorkers }: ServeSources,
   closers: Closer[],
 ): Promise<Serving> {
-  const { env, log, hostId, workerId, self, client } = parts;
+  const { env, log, hostId, workerId, self } = parts;
   const { onHost, others, queues } = workers;
   const { hosts, admission, attempts } = dependencies;
   // Before it takes work: whatever it then dies with, the other workers of the host can attribute it.
@@ -58,9 +58,9 @@ export async function serve(
     shutDown();
     return ended;
   });
-  const probing = startProbing(dependencies.probing);
+  const probing = startProbing(() => dependencies.workspaces.each(), log);
   closers.push(() => probing.close());
-  const reconciliation = await startReconciliation({ ...dependencies, env, client, log });
+  const reconciliation = await startReconciliation({ workspaces: dependencies.workspaces, env, log });
   closers.push(() => reconciliation.close());
   return { onHost, heartbeat, agentsEnded, ended, rounds: [reconciliation, probing, lostWorkers], shutDown };
 }

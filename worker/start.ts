@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { localWorkspace } from '../contracts/common';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import { closeAll, type Closer } from '../platform/processes/closers';
@@ -7,6 +8,7 @@ import { removeAbandonedScratch } from '../platform/processes/scratch';
 import { SleepWatch } from '../platform/processes/sleep-watch';
 import { createSleepGuard } from '../platform/temporal/sleep-guard';
 import { checkedBoard } from '../stores/board-files/wrappers/checked-board';
+import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { checkedWrites } from '../stores/port/checked-writes';
 import { asksAfterSleep } from './activities/activity-callers';
 import type { WorkerParts } from './activities/shared';
@@ -34,6 +36,8 @@ export interface RunningWorker {
 
 /** What a worker runs: its workflows, and the providers of its agents when they are not the usual ones. */
 export interface WorkerCode extends WorkflowCode, Pick<WorkerParts, 'providers'> {
+  /** Which workspaces there are besides `local`. */
+  registry?: WorkspaceRegistry | undefined;
   /** Ends a start that waits for Temporal or the stores. */
   signal?: AbortSignal;
 }
@@ -46,7 +50,7 @@ export interface WorkerCode extends WorkflowCode, Pick<WorkerParts, 'providers'>
 export async function startWorker(
   env: WorkerEnvironment,
   log: Log,
-  { providers, signal, ...workflows }: WorkerCode,
+  { providers, signal, registry, ...workflows }: WorkerCode,
 ): Promise<RunningWorker> {
   const closers: Closer[] = [];
   const endings: Endings = {
@@ -62,6 +66,8 @@ export async function startWorker(
     const sleepGuard = createSleepGuard({ watch: sleep, isExempt: asksAfterSleep, log });
     const parts: WorkerParts = {
       ...connected,
+      workspaceId: localWorkspace,
+      directory: env.BOARD_DATA_DIR,
       database: checkedWrites(database, sleepGuard.assertAwake),
       board: board && checkedBoard(board, sleepGuard.assertAwake),
       sleep,
@@ -74,7 +80,7 @@ export async function startWorker(
       stopping: endings.stopping.signal,
       providers,
     };
-    const dependencies = await createWorkerDependencies(parts);
+    const dependencies = await createWorkerDependencies(parts, { registry, closers });
     const lostWorkers = watchForLostWorkers({ ...parts, hosts: dependencies.hosts });
     closers.push(() => lostWorkers.close());
     const workers = await buildWorkers({ parts, connection, dependencies, workflows }, closers);

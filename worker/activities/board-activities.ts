@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { createSchedulerActivities } from '../../activities/admission-scheduler/activities';
+import { createSchedulerActivities, type SchedulerWorkspace } from '../../activities/admission-scheduler/activities';
 import { createAdmissionActivities } from '../../activities/agent-run/admission/activities';
 import { createCommandActivities } from '../../activities/agent-run/commands/activities';
 import { createOperatorActivities } from '../../activities/agent-run/commands/operator';
@@ -23,8 +23,9 @@ import { createScheduledLaunchActivities } from '../../activities/scheduled-laun
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
+import { localWorkspace } from '../../contracts/common';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
-import { createWebhookSender } from '../../platform/http/webhook';
+import { createWebhookSender, derivedSecret } from '../../platform/http/webhook';
 import type { Board } from '../../stores/board-files/board';
 import type { CompletionGate } from '../../stores/board-files/wrappers/completion-gate';
 import { cancelRecovery } from '../../stores/runs/cancel-recovery';
@@ -38,10 +39,27 @@ import type { SharedDependencies } from './shared';
 /** How long a receiver of a hook may take to respond. */
 const webhookTimeoutMs = 10_000;
 
+export interface BoardParts {
+  env: WorkerEnvironment;
+  client: Client;
+  board: Board;
+  gate: CompletionGate;
+  /** What the scheduler needs of a workspace. */
+  inWorkspace: (workspaceId: string) => Promise<SchedulerWorkspace>;
+}
+
+/** Each workspace has a secret of its own, so that none can send in the name of another. */
+function webhookSecretOf(
+  { BOARD_WEBHOOK_SECRET: secret }: Pick<WorkerEnvironment, 'BOARD_WEBHOOK_SECRET'>,
+  workspaceId: string,
+): string | undefined {
+  return secret === undefined || workspaceId === localWorkspace ? secret : derivedSecret(secret, workspaceId);
+}
+
 /** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
 export function createBoardActivities(
   { stores, common, approvals, forges, prepare, command, taskStatus }: SharedDependencies,
-  { env, client, board, gate }: { env: WorkerEnvironment; client: Client; board: Board; gate: CompletionGate },
+  { env, client, board, gate, inWorkspace }: BoardParts,
 ) {
   const { attempts, events, feed, log, now } = common;
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
@@ -92,7 +110,14 @@ export function createBoardActivities(
       launch: launchNow(client, stores.messageProofs),
       timings,
     }),
-    ...createSchedulerActivities({ ...boardDependencies, ...signals }),
+    ...createSchedulerActivities({
+      ...stores.capacity,
+      settings: stores.settings,
+      hosts: stores.hosts,
+      inWorkspace,
+      log,
+      now,
+    }),
     ...createPhaseActivities({
       phases,
       proofs: common.proofs,
@@ -133,7 +158,7 @@ export function createBoardActivities(
       rules: stores.rules,
       proofs: common.proofs,
       webhooks: createWebhookSender({
-        secret: env.BOARD_WEBHOOK_SECRET,
+        secret: webhookSecretOf(env, common.workspaceId),
         allowPrivate: env.BOARD_WEBHOOK_ALLOW_PRIVATE,
         timeoutMs: webhookTimeoutMs,
       }),

@@ -25,6 +25,8 @@ import type { SharedDependencies } from './shared';
 
 export interface HostParts {
   env: WorkerEnvironment;
+  /** Where the files of the workspace are. */
+  directory: string;
   client: Client;
   /** This process. */
   self: VisibleProcess;
@@ -42,6 +44,7 @@ export interface HostParts {
 export function createHostActivities(
   {
     stores,
+    common,
     onHost,
     forges,
     prepare,
@@ -53,10 +56,10 @@ export function createHostActivities(
     command,
     taskStatus,
   }: SharedDependencies,
-  { env, client, self, sleep, leaving, stopping, live, stops, queue }: HostParts,
+  { env, directory, client, self, sleep, leaving, stopping, live, stops, queue }: HostParts,
 ) {
   const { claims, checkpoints, attemptHandles, rewinds, outputArtifacts, watchdog } = stores;
-  const { agentsDir } = attemptDirectories(env.BOARD_DATA_DIR);
+  const { agentsDir } = attemptDirectories(directory);
   const agentSettings = async () => (await stores.settings.current()).agents;
   return {
     ...prepare,
@@ -95,7 +98,7 @@ export function createHostActivities(
       queue,
       leaving,
       stopping,
-      decider: (record) => agentDecider(approvals, record),
+      decider: (record) => agentDecider({ approvals, workspaceId: common.workspaceId }, record),
       toolRulings: (record) => toolRulings(stores, record),
       isRunOpen: (attemptId) => isRunOpen(client, attemptId),
       watchdog,
@@ -105,7 +108,7 @@ export function createHostActivities(
       command,
       taskStatus,
       agentAccess,
-      ...attemptDirectories(env.BOARD_DATA_DIR),
+      ...attemptDirectories(directory),
       limits,
     }),
   };

@@ -21,7 +21,7 @@ import { type AgentUser, findAgentUser } from '../../providers/agents/user/agent
 import { createGit } from '../../providers/git/git';
 import { createHostFindings } from '../../providers/git/host-findings';
 import type { Board } from '../../stores/board-files/board';
-import { openStores, type Stores } from '../../stores/open-stores';
+import { openStores, type SharedStores, type Stores } from '../../stores/open-stores';
 import type { Database } from '../../stores/port/collection';
 import { wakeScheduler } from '../../workflows/admission-scheduler/client';
 import type { CommandInput } from '../../workflows/agent-run/messages';
@@ -41,10 +41,16 @@ export interface WorkerParts {
   sleep: SleepWatch;
   /** Stops its activities then: every write of the stores, of task files and of git is checked. */
   sleepGuard: SleepGuard;
+  /** Whose records these are, and where its files are. */
+  workspaceId: string;
+  directory: string;
   database: Database;
   /** The task files, on a worker that has them in its data directory. */
   board: Board | undefined;
+  /** Reaches the workflows of this workspace. */
   client: Client;
+  /** For another workspace than `local`: what it has in common with it. */
+  local?: { stores: SharedStores; client: Client } | undefined;
   /** Aborted when the worker is to end. */
   leaving: AbortSignal;
   /** Aborted when the worker shuts down. */
@@ -65,13 +71,16 @@ export async function openShared({
   env,
   log,
   hostId,
+  workspaceId,
+  directory,
   database,
   board,
   client,
+  local,
   sleepGuard,
   providers: families,
 }: WorkerParts) {
-  const stores = await openStores(database, env);
+  const stores = await openStores(database, env, local && { workspaceId, shared: local.stores });
   const { activeRuns, attempts, events, feed, hosts, recoveries, settings, traces, worktrees } = stores;
   const now = () => new Date();
   const { admissionRequests: requests, queue, reservations, telemetry, trees } = stores;
@@ -86,10 +95,12 @@ export async function openShared({
     traces,
     log,
     now,
-    wakeScheduler: () => wakeScheduler(client),
+    // There is one scheduler, since there is one capacity.
+    wakeScheduler: () => wakeScheduler(local?.client ?? client),
   };
   /** What nearly every activity works with. */
   const common = {
+    workspaceId,
     proofs: verifierOf(stores),
     audit: stores.audit,
     attempts,
@@ -103,7 +114,7 @@ export async function openShared({
     now,
   };
 
-  const dataDir = resolve(env.BOARD_DATA_DIR);
+  const dataDir = resolve(directory);
   const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
   const git = createGit({
     log,
@@ -146,7 +157,7 @@ export async function openShared({
     }),
     limits,
     agentUser,
-    agentAccess: agentUser && createAgentAccess(agentUser, dataDir),
+    agentAccess: agentUser && createAgentAccess(agentUser, resolve(env.BOARD_DATA_DIR)),
     providers,
     probing,
     approvals: createApprovals({ approvals: stores.approvals, attempts, feed, client, now }),

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { localWorkspace } from '../../../contracts/common';
 import type { ApprovalRequest, RunApproval } from '../../../contracts/runs/approval';
 import { responseContext } from '../../../domain/approvals/decision-options';
 import { riskOf } from '../../../domain/approvals/risk';
@@ -19,13 +18,19 @@ export type AgentDecider = (question: AgentQuestion, signal: AbortSignal) => Pro
  * Requests the approvals of one running agent, and waits for the decisions. The key for data in a response lives as long as
  * this process: an agent that outlives it does not get half of a response.
  */
-export function agentDecider(approvals: Approvals, record: AttemptRecord): AgentDecider {
+export function agentDecider(
+  { approvals, workspaceId }: { approvals: Approvals; workspaceId: string },
+  record: AttemptRecord,
+): AgentDecider {
   const keys = new Map<string, SealedBoxKey>();
   return async (question, signal) => {
     const key = keys.get(question.requestId) ?? createSealedBoxKey();
     keys.set(question.requestId, key);
     try {
-      const asked = await persistently(() => approvals.request(requestOf(record, question, key.publicKey)), signal);
+      const asked = await persistently(
+        () => approvals.request({ ...requestOf(record, question, key.publicKey), workspaceId }),
+        signal,
+      );
       const settled = asked.status === 'pending' ? await approvals.settled(asked.id, signal) : asked;
       return await answerOf(approvals, settled, key);
     } catch (error) {
@@ -37,11 +42,14 @@ export function agentDecider(approvals: Approvals, record: AttemptRecord): Agent
   };
 }
 
-const requestOf = (record: AttemptRecord, question: AgentQuestion, responseKey: string): ApprovalRequest => {
+const requestOf = (
+  record: AttemptRecord,
+  question: AgentQuestion,
+  responseKey: string,
+): Omit<ApprovalRequest, 'workspaceId'> => {
   const { requestId, riskClass, ...rest } = question;
   const workspace = record.taskEnvelope?.workspace;
   return {
-    workspaceId: localWorkspace,
     taskId: record.taskId,
     attemptId: record._id,
     provider: record.provider,
