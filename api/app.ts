@@ -1,5 +1,6 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import { localWorkspace } from '../contracts/common';
 import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
@@ -10,18 +11,20 @@ import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
-import { createRoutes, type Routes } from '../platform/http/routing/routes';
+import type { Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
 import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
-import { areasWithoutWorkflows, type ServedArea, servedAreas } from './areas';
+import { type ServedArea, servedAreas } from './areas';
 import { originRulesOf } from './authenticator';
-import type { ApiContext, WorkflowContext } from './context';
+import type { ApiContext } from './context';
 import { oidcLandings } from './identity/oidc/routes';
 import { createNextCalls } from './next-call';
 import { openWorkspaceContext } from './open-context';
+import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { translateStoreError } from './store-errors';
+import type { WorkflowClients } from './workflow-clients';
 import { connectRecords } from './workspace-records';
-import { createWorkspaces, dependenciesOf, type OpenWorkspaces } from './workspaces';
+import { createWorkspaces, dependenciesOf, type OpenWorkspaces, routesOf } from './workspaces';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */
 export const requestTimes = { usual: 30_000, upload: 120_000 };
@@ -36,34 +39,41 @@ export interface ApiApp {
 }
 
 export interface AppOptions {
-  /** The same context with what calls workflows; without it the areas that need it are not served. */
-  workflows?: WorkflowContext | undefined;
+  /** Connects a workspace with what calls its workflows; without it the areas that need it are not served. */
+  connect?: ((context: ApiContext) => WorkflowClients) | undefined;
   /** Which workspaces there are besides `local`; none when absent. */
   registry?: WorkspaceRegistry | undefined;
 }
 
 /** Puts the API together: the order of what every request goes through, and the areas with its routes. */
-export function createApp(context: ApiContext, { workflows, registry = noOtherWorkspaces }: AppOptions = {}): ApiApp {
+export function createApp(context: ApiContext, { connect, registry = noOtherWorkspaces }: AppOptions = {}): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
   // One form of each path is served: another letter case is another path.
   const router = new Router<RequestState>({ sensitive: true });
-  const areas = servedAreas(context, workflows);
+  const areasOf = (own: ApiContext) => servedAreas(own, connect && { ...own, ...connect(own) });
+  const areas = areasOf(context);
   const routes = routesOf(areas);
   const workspaces = createWorkspaces({
     local: context,
     registry,
     open: (workspaceId, closers) => openWorkspaceContext(context, workspaceId, closers),
-    routesOf: (own) => routesOf(areasWithoutWorkflows(own)),
+    areasOf,
   });
   connectRecords(context.records, context, async (workspaceId) => (await workspaces.of(workspaceId)).context);
+  const recordsOf = async (workspaceId: string) => {
+    if (workspaceId === localWorkspace) {
+      return context;
+    }
+    return (await registry.exists(workspaceId)) ? (await workspaces.of(workspaceId)).context : undefined;
+  };
   routes.install(router, {
     ...dependenciesOf(context),
     workspaces,
     authenticate: context.authenticate,
     authFailures: context.authFailures,
-    attemptHandle: context.attemptHandle,
+    attemptHandle: attemptHandleAuthenticator(recordsOf),
     uploads: context.uploads,
     checkResponses: !production,
     assertWritable: () => context.database.assertWritable(),
@@ -94,12 +104,4 @@ export function createApp(context: ApiContext, { workflows, registry = noOtherWo
   app.use(router.routes());
   app.use(unmatched());
   return { app, routes, router, areas, workspaces };
-}
-
-function routesOf(areas: ServedArea[]): Routes {
-  const routes = createRoutes();
-  for (const { addRoutes } of areas) {
-    addRoutes(routes);
-  }
-  return routes;
 }

@@ -139,9 +139,9 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: driftRoutes },
   { routes: policyRoutes },
   { routes: scoringRoutes },
-  { routes: toolPolicyRoutes, ofRuns: true },
+  { routes: toolPolicyRoutes },
   { routes: governanceRoutes },
-  { routes: watcherPolicyRoutes, ofRuns: true },
+  { routes: watcherPolicyRoutes },
   { routes: deviceRoutes },
   { routes: invitationRoutes },
   { routes: tokenRoutes },
@@ -155,10 +155,10 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: reflectionRoutes },
   { routes: sharedResourceRoutes },
   { routes: workspaceCapabilityRoutes },
-  { routes: configRoutes, ofRuns: true },
+  { routes: configRoutes },
   { routes: managedListRoutes },
-  { routes: routingRoutes, ofRuns: true },
-  { routes: sandboxRoutes, ofRuns: true },
+  { routes: routingRoutes },
+  { routes: sandboxRoutes },
   { routes: settingsRoutes },
   { routes: templateRoutes },
   { routes: auditRoutes },
@@ -201,15 +201,8 @@ const withContext = <Context>(areas: readonly Area<Context>[], context: Context)
     start: start && (() => start(context)),
   }));
 
-/** The areas of `local`; those that call workflows only where there are any. */
+/** The areas of a workspace; those that call workflows only where there are any. */
 export const servedAreas = (context: ApiContext, workflows: WorkflowContext | undefined): ServedArea[] => [
   ...(workflows ? withContext(workflowAreas, workflows) : []),
   ...withContext(storeAreas, workflows ?? context),
 ];
-
-/** Those of a workspace without workflows. */
-export const areasWithoutWorkflows = (context: ApiContext): ServedArea[] =>
-  withContext(
-    storeAreas.filter(({ ofRuns }) => ofRuns !== true),
-    context,
-  );

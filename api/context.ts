@@ -2,7 +2,7 @@ import type { ApiEnvironment } from '../platform/config/part-settings';
 import type { Authenticate, Identify } from '../platform/http/auth/auth';
 import type { AuthFailures } from '../platform/http/auth/auth-failures';
 import type { UploadFolder } from '../platform/http/body/upload-folder';
-import type { RouteDependencies, Routes } from '../platform/http/routing/routes';
+import type { Routes } from '../platform/http/routing/routes';
 import type { Log } from '../platform/log/log';
 import type { Closer } from '../platform/processes/closers';
 import type { Board } from '../stores/board-files/types';
@@ -30,8 +30,6 @@ export interface InstallationContext extends SessionStores {
   /** Signs a user in. */
   issueSession: IssueSession;
   sessionTokens: SessionTokens;
-  /** What agents prove themselves with that act in the name of their attempt. */
-  attemptHandle: NonNullable<RouteDependencies['attemptHandle']>;
   /** Of HTTP and of the WebSocket together. */
   authFailures: AuthFailures;
   /** Of the WebSocket of this replica. */
@@ -64,8 +62,6 @@ export type WorkflowContext = ApiContext & WorkflowClients;
 /** One kind of resource: its routes, and the work it does in the background. */
 export interface Area<Context> {
   routes: (routes: Routes, context: Context) => void;
-  /** Whether only runs are configured with it, or ask it: a workspace without any does not have it. */
-  ofRuns?: true;
   /** Starts the work in the background; the closer ends it. */
   start?: (context: Context) => Promise<Closer>;
 }

@@ -26,13 +26,12 @@ import { openBoardHome } from '../stores/system/board-home';
 import { identifierOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
-import { auditedAuthFailures } from './identity/sessions/failures';
 import { usesSecureCookies } from './identity/sessions/cookie';
+import { auditedAuthFailures } from './identity/sessions/failures';
 import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
 import { sessionStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
-import { attemptHandleAuthenticator } from './runs/children/authenticate';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
 import { WorkspaceRecords } from './workspace-records';
@@ -64,7 +63,6 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     log,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
-    attemptHandle: attemptHandleAuthenticator(local),
     authFailures: auditedAuthFailures(env, local.audit, log),
     watchers: new WatcherCount({
       maxWatchers: env.BOARD_MAX_WATCHERS,
@@ -107,7 +105,7 @@ async function openRecords(
   closers.push(() => files.close());
   const owed = createOwedWrites(log);
   closers.push(() => owed.close());
-  const stores = await openStores(database, env, shared);
+  const stores = await openStores(database, env, shared && { workspaceId, shared });
   return {
     ...stores,
     workspaceId,

@@ -47,12 +47,11 @@ export async function startApi(
   hideOwnSecrets(secretValues(env));
   try {
     const context = await openContext({ env, log, client }, closers);
-    const workflows = client && { ...context, ...createWorkflowClients(context, client) };
     const hub = new FeedHub(context);
     await hub.start();
     closers.push(() => hub.stop());
     const { app, areas, workspaces } = createApp(context, {
-      workflows,
+      connect: client && ((own) => createWorkflowClients(own, client)),
       registry: registry ?? registryOf(context.workspaces),
     });
     closers.push(() => workspaces.close());
@@ -70,6 +69,7 @@ export async function startApi(
     });
     closers.push(() => server.close());
     closers.push(watchable(server, { hub, workspaces }, context));
+    closers.push(openRegularly(workspaces));
     return { url: server.url, port: server.port, context, close: () => closeAll(closers, log) };
   } catch (error) {
     await closeAll(closers, log);
@@ -100,4 +100,21 @@ function watchable(
     },
   });
   return () => feed.close();
+}
+
+/** How soon a workspace that another process has made is opened without a request, in milliseconds. */
+const openEveryMs = 60_000;
+
+/** Opens the workspaces besides `local` now and every minute: their hooks are called without a request to them. */
+function openRegularly(workspaces: OpenWorkspaces): Closer {
+  let round: Promise<void> | undefined;
+  const open = () => {
+    round ??= workspaces.openAll().finally(() => (round = undefined));
+  };
+  open();
+  const timer = setInterval(open, openEveryMs);
+  return async () => {
+    clearInterval(timer);
+    await round;
+  };
 }

@@ -4,6 +4,7 @@ import { createAgentCheck } from '../workflows/agent-check/client';
 import { createRunLauncher } from '../workflows/agent-run/client';
 import { createAdmissionLauncher } from '../workflows/cancel-execution-tree/client';
 import { createHostClient } from '../workflows/clients/host-client';
+import { workspaceClient } from '../workflows/clients/workspace-client';
 import { createTransitionStart } from '../workflows/deliver-hooks/client';
 import { usualHookTimings } from '../workflows/deliver-hooks/messages';
 import { createForgeCheck } from '../workflows/forge-check/client';
@@ -21,12 +22,17 @@ import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
 import type { ApiContext } from './context';
 
-/** Connects the workflow clients of the API with this process's client; their messages are signed by this board. */
-export function createWorkflowClients(context: ApiContext, client: Client) {
+/**
+ * Connects the workflow clients of the API with this process's client, for the workflows of one workspace; their messages are signed
+ * by that workspace.
+ */
+export function createWorkflowClients(context: ApiContext, installation: Client) {
+  const { workspaceId } = context;
+  const client = workspaceClient(installation, workspaceId);
   const { approvals, attempts, env, feed, log, messageProofs: proofs, now } = context;
   const { TEMPORAL_HTTP_ADDRESS: httpAddress, TEMPORAL_NAMESPACE: namespace } = env;
   const server = httpAddress === undefined ? undefined : { httpAddress, namespace, security: temporalSecurity(env) };
-  const ask = createHostClient(server);
+  const ask = createHostClient(server, workspaceId);
   const runLauncher = createRunLauncher(client, ask, proofs);
   const hookTimings = { ...usualHookTimings, firstPauseMs: env.BOARD_RETRY_BACKOFF_MS };
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;

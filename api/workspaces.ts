@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { localWorkspace } from '../contracts/common';
 import type { SwitchableFeature } from '../contracts/settings/settings';
-import { AppError, conflict, notFound } from '../platform/errors/app-error';
+import { AppError, errorMessage, notFound } from '../platform/errors/app-error';
 import type { AuthContext } from '../platform/http/auth/auth';
-import type { Routes } from '../platform/http/routing/routes';
+import { createRoutes, type Routes } from '../platform/http/routing/routes';
 import type { ServedOperation, WorkspaceDependencies } from '../platform/http/routing/workspaces';
-import { closeAll, type Closer } from '../platform/processes/closers';
+import { createOpenedOnce } from '../platform/operations/opened-once';
+import type { Closer } from '../platform/processes/closers';
 import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
+import type { ServedArea } from './areas';
 import type { ApiContext } from './context';
 import { FeedHub } from './system/feed/hub';
 import { workspaceHeader } from './workspace-header';
@@ -24,8 +26,8 @@ interface WorkspaceSources {
   registry: WorkspaceRegistry;
   /** Opens the records of a workspace; what was opened is left to the closers. */
   open: (workspaceId: string, closers: Closer[]) => Promise<ApiContext>;
-  /** The routes on these records. */
-  routesOf: (context: ApiContext) => Routes;
+  /** What is served on these records, and what is done with them in the background. */
+  areasOf: (context: ApiContext) => ServedArea[];
 }
 
 /** What requests of a workspace depend on, besides its routes. */
@@ -35,62 +37,54 @@ export const dependenciesOf = ({ settings, recordAudit, idempotencyKeys }: ApiCo
   idempotencyKeys,
 });
 
-/** The workspaces besides `local` that this process serves: each is opened by its first request, once, and one at a time. */
-export function createWorkspaces({ local, registry, open, routesOf }: WorkspaceSources) {
-  const { log } = local;
-  const opened = new Map<string, Promise<OpenWorkspace>>();
-  const closers: Closer[] = [];
-  let turn: Promise<unknown> = Promise.resolve();
-  let closing = false;
+/** The routes of areas. */
+export function routesOf(areas: ServedArea[]): Routes {
+  const routes = createRoutes();
+  for (const { addRoutes } of areas) {
+    addRoutes(routes);
+  }
+  return routes;
+}
+
+/** The workspaces besides `local` that this process serves: each is opened when it is first needed, once, and one at a time. */
+export function createWorkspaces({ local, registry, open, areasOf }: WorkspaceSources) {
+  const opened = createOpenedOnce<OpenWorkspace>(async (workspaceId, closers) => {
+    await assertExists(workspaceId);
+    const context = await open(workspaceId, closers);
+    const hub = new FeedHub(context);
+    closers.push(() => hub.stop());
+    await hub.start();
+    const areas = areasOf(context);
+    for (const { start } of areas) {
+      if (start) {
+        closers.push(await start());
+      }
+    }
+    return { context, hub, routes: routesOf(areas) };
+  }, local.log);
 
   /** @throws AppError 404 when there is no such workspace */
   async function assertExists(workspaceId: string): Promise<void> {
-    if (!opened.has(workspaceId) && !(await registry.exists(workspaceId))) {
+    if (!(await registry.exists(workspaceId))) {
       throw notFound('workspace', workspaceId);
     }
   }
 
   /** @throws AppError 404 */
-  function of(workspaceId: string): Promise<OpenWorkspace> {
-    const known = opened.get(workspaceId);
-    if (known) {
-      return known;
-    }
-    const opening = turn.then(() => openOne(workspaceId));
-    turn = opening.catch(() => undefined);
-    opened.set(workspaceId, opening);
-    // One that cannot be opened is tried again by the next request.
-    opening.catch(() => opened.delete(workspaceId));
-    return opening;
-  }
+  const of = (workspaceId: string): Promise<OpenWorkspace> => opened.of(workspaceId);
 
-  async function openOne(workspaceId: string): Promise<OpenWorkspace> {
-    if (closing || !(await registry.exists(workspaceId))) {
-      throw notFound('workspace', workspaceId);
-    }
-    const own: Closer[] = [];
-    try {
-      const context = await open(workspaceId, own);
-      const hub = new FeedHub(context);
-      own.push(() => hub.stop());
-      await hub.start();
-      closers.push(() => closeAll(own, log));
-      return { context, hub, routes: routesOf(context) };
-    } catch (error) {
-      await closeAll(own, log);
-      throw error;
-    }
-  }
-
-  async function operationOf({ workspaceId }: AuthContext, operationId: string): Promise<ServedOperation> {
-    const { context, routes } = await of(workspaceId);
+  async function operationOf(caller: AuthContext, operationId: string): Promise<ServedOperation> {
+    const { context, routes } = await of(caller.workspaceId);
     const entry = routes.find(operationId);
     if (!entry) {
-      throw conflict(
-        `${operationId} needs runs or other workflows, which the workspace ${workspaceId} does not have.`,
-        { workspaceId, operationId, remediation: `Only the workspace ${localWorkspace} has them.` },
-        'WORKSPACE_WITHOUT_WORKFLOWS',
-      );
+      throw new Error(`${operationId} is served in ${localWorkspace} and not in ${caller.workspaceId}.`);
+    }
+    if (entry.contract.onHosts && caller.administersInstallation !== true) {
+      throw new AppError('FORBIDDEN', {
+        status: 403,
+        message: 'Hosts execute what this configures: outside of local it is for administrators of the installation.',
+        details: { workspaceId: caller.workspaceId, operationId },
+      });
     }
     return { ...entry, ...dependenciesOf(context) };
   }
@@ -110,7 +104,7 @@ export function createWorkspaces({ local, registry, open, routesOf }: WorkspaceS
           details: { workspaceId: caller.workspaceId },
         });
       }
-      if (workspaceId !== localWorkspace) {
+      if (workspaceId !== localWorkspace && !opened.has(workspaceId)) {
         await assertExists(workspaceId);
       }
       return { ...caller, workspaceId };
@@ -124,11 +118,16 @@ export function createWorkspaces({ local, registry, open, routesOf }: WorkspaceS
     serve: (caller: AuthContext, operationId: string) =>
       caller.workspaceId === localWorkspace ? undefined : operationOf(caller, operationId),
 
-    async close(): Promise<void> {
-      closing = true;
-      await turn;
-      await closeAll(closers, log);
+    /** Opens all of them, so that what is done in the background begins without a request. */
+    async openAll(): Promise<void> {
+      for (const workspaceId of await registry.list()) {
+        await of(workspaceId).catch((error: unknown) =>
+          local.log.error({ workspaceId, error: errorMessage(error) }, 'workspace not available'),
+        );
+      }
     },
+
+    close: () => opened.close(),
   };
 }
 

@@ -9,6 +9,9 @@ import type { Signed } from './message-proofs';
 /** The Nexus service that every host has on its queue. */
 export const hostService = 'board.host';
 
+/** A query with the workspace that it is of: `local` when absent. */
+export type OfWorkspace<T> = T & { workspaceId?: string };
+
 /**
  * The operations of a host's Nexus service, for callers who wait. Queries only: they change nothing, so that a lost response
  * costs nothing; every change is a workflow.

@@ -14,8 +14,8 @@ export const serviceRemedies: Record<string, Remedy> = {
   IDEMPOTENCY_KEY_IN_USE: [{ call: 'repeat', remedy: 'Repeat the request with the same key after Retry-After.' }],
   FORBIDDEN: context('Read the permissions of the key; use one that has the required permission.'),
   WRITE_FORBIDDEN: context('Read the role of the key; use one that may write.'),
-  WORKSPACE_WITHOUT_WORKFLOWS: {
-    none: 'Only the workspace local has runs and what they are configured with; keep this there.',
+  INSTALLATION_SETTING: {
+    none: 'An administrator of the installation sets it in the workspace local, for all workspaces.',
   },
   FEATURE_DISABLED: [
     { call: 'PATCH /api/settings/features', remedy: 'Set the feature setting in details.setting to true.' },

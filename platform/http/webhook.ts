@@ -28,6 +28,14 @@ export interface WebhookOutcome {
   forbidden?: boolean;
 }
 
+/** The key that a secret is, as the libraries of that specification write their keys; any other text is the key itself. */
+const keyOf = (secret: string): Buffer | string =>
+  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+
+/** The secret of one of several senders that share one: a receiver that can verify one sender cannot pose as another. */
+export const derivedSecret = (secret: string, sender: string): string =>
+  `whsec_${createHmac('sha256', keyOf(secret)).update(sender).digest('base64')}`;
+
 /** The headers of the Standard Webhooks specification, so that receivers verify them with a library. */
 function signedHeaders(secret: string | undefined, message: WebhookMessage): Record<string, string> {
   const id = `msg_${createHash('sha256').update(message.id).digest('hex').slice(0, 32)}`;
@@ -36,9 +44,7 @@ function signedHeaders(secret: string | undefined, message: WebhookMessage): Rec
   if (secret === undefined) {
     return headers;
   }
-  // As the libraries of that specification write their keys; any other text is the key itself.
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${message.body}`).digest('base64');
+  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${message.body}`).digest('base64');
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 

@@ -35,7 +35,7 @@ beforeEach(async () => {
   deps = {
     admission: fixture.control,
     attempts: await createAttemptStore(fixture.db),
-    handles: await createAttemptHandleStore(fixture.db),
+    handles: await createAttemptHandleStore(fixture.db, { workspaceId: 'local' }),
     providers: { find: () => provider },
     git,
     hostId: 'here',

@@ -1,5 +1,6 @@
+import { localWorkspace } from '../../contracts/common';
 import { callNexus, NexusNotServedError, type NexusServer } from '../../platform/temporal/nexus-client';
-import { type HostOperations, hostService } from '../host-service';
+import { type HostOperations, hostService, type OfWorkspace } from '../host-service';
 
 /**
  * Queries a host, without a change to anything.
@@ -14,12 +15,16 @@ export type HostClient = <Q extends keyof HostOperations>(
   options: { taskQueue: string; input: HostOperations[Q]['input']; withinMs: number },
 ) => Promise<HostOperations[Q]['response']>;
 
-/** @param server `undefined` where the HTTP API of the Temporal server is not configured: no query is possible then */
-export function createHostClient(server: NexusServer | undefined): HostClient {
-  return async (operation, options) => {
+/**
+ * @param server `undefined` where the HTTP API of the Temporal server is not configured: no query is possible then
+ * @param workspaceId the workspace whose queries these are
+ */
+export function createHostClient(server: NexusServer | undefined, workspaceId: string): HostClient {
+  return async (operation, { input: own, ...options }) => {
+    const input: OfWorkspace<typeof own> = workspaceId === localWorkspace ? own : { ...own, workspaceId };
     if (!server) {
       throw new NexusNotServedError('TEMPORAL_HTTP_ADDRESS is not set.');
     }
-    return callNexus(server, { service: hostService, operation: operation, ...options });
+    return callNexus(server, { service: hostService, operation: operation, input, ...options });
   };
 }

@@ -1,3 +1,4 @@
+import { localWorkspace } from '../../../contracts/common';
 import {
   defaultPollIntervalMs,
   issueMappingPage,
@@ -33,12 +34,12 @@ const type = 'issue-syncs';
 export type IssueSyncContext = Pick<
   WorkflowContext,
   | ('authFailures' | 'issueMappings' | 'issueSyncLauncher' | 'issueSyncs')
-  | ('log' | 'now' | 'pullRequests' | 'repositories')
+  | ('log' | 'now' | 'pullRequests' | 'repositories' | 'workspaceId')
 >;
 
 /** Issues of a repository's forge and the tasks that belong to them. */
 export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void {
-  const { issueMappings, issueSyncLauncher, issueSyncs, now, pullRequests, repositories } = context;
+  const { issueMappings, issueSyncLauncher, issueSyncs, now, pullRequests, repositories, workspaceId } = context;
   issueWebhookRoutes(routes, context);
 
   const present = async (ctx: HttpContext, sync: IssueSyncRecord | undefined): Promise<IssueSyncConfig> => {
@@ -54,7 +55,8 @@ export function issueSyncRoutes(routes: Routes, context: IssueSyncContext): void
       ...fields
     } = withRevision(ctx, type, sync);
     const repository = (await repositories.find(repo))?.forge?.repository ?? null;
-    const webhookPath = `/api/github/webhooks/${repo}`;
+    const whose = workspaceId === localWorkspace ? '' : `/workspaces/${workspaceId}`;
+    const webhookPath = `/api${whose}/github/webhooks/${repo}`;
     return { ...optional, ...fields, repo, repository, webhookPath, revision };
   };
 

@@ -1,12 +1,10 @@
 import type { PresentedQueueEntry, PresentedReservation } from '../../../contracts/runs/admission';
 import type { AdmissionSettings } from '../../../contracts/settings/settings';
-import { hashedId, hostKey, limiting, minus, nothing } from '../../../domain/admission/capacity';
+import { hostKey, limiting, minus, nothing, rootTaskKey } from '../../../domain/admission/capacity';
 import { workflowOf } from '../../../domain/admission/request';
 import { effectivePriority } from '../../../domain/admission/schedule';
 import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
 import type { ReservationRecord } from '../../../stores/runs/admission/reservation-record';
-
-const rootTaskHash = (rootTaskId: string): string => hashedId('root-task', rootTaskId);
 
 /** A reservation as callers see it: hosts and root tasks hashed, nothing of the run's prompt. */
 export function presentReservation(record: ReservationRecord): PresentedReservation {
@@ -23,7 +21,7 @@ export function presentReservation(record: ReservationRecord): PresentedReservat
       taskId: record.taskId,
       attemptId: record.attemptId,
       workspaceId: record.workspaceId,
-      rootTaskId: rootTaskHash(record.rootTaskId),
+      rootTaskId: rootTaskKey(record),
       agent: record.agent,
       provider: record.provider,
       hostId: record.hostKey,
@@ -65,7 +63,7 @@ export function presentEntry(entry: QueueRecord, settings: AdmissionSettings, no
     taskId: entry.taskId,
     attemptId: entry.attemptId,
     workspaceId: entry.workspaceId,
-    rootTask: rootTaskHash(entry.rootTaskId),
+    rootTask: rootTaskKey(entry),
     host: entry.hostId === null ? null : hostKey(entry.hostId),
     agent: entry.agent,
     provider: entry.provider,

@@ -1,16 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { localWorkspace } from '../../../contracts/common';
 import { attemptHandleHeader, childrenPermission } from '../../../contracts/runs/attempt-handle';
 import type { AuthContext } from '../../../platform/http/auth/auth';
-import type { AdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
-import type { AttemptHandleStore } from '../../../stores/runs/attempt-handle-store';
+import { type AttemptHandleStore, workspaceOfHandle } from '../../../stores/runs/attempt-handle-store';
 import type { AttemptStore } from '../../../stores/runs/attempt-store';
 import { hasRunningAgent } from '../../../stores/runs/launch/launch-parent';
 
+/** What knows the handles of one workspace. */
 interface HandleSources {
   attemptHandles: Pick<AttemptHandleStore, 'attemptOf'>;
   attempts: Pick<AttemptStore, 'get'>;
-  admissionRequests: Pick<AdmissionRequestStore, 'get'>;
 }
 
 /** The handle a request presents, if it does. */
@@ -22,14 +20,21 @@ const presentedHandle = (headers: IncomingHttpHeaders): string | undefined => {
 /**
  * Identifies which attempt's agent sent a request, by the handle in it; `undefined` when there is none, or that attempt has no
  * agent any more.
+ *
+ * @param sourcesOf of the workspace that a handle names; undefined when there is none
  */
-export const attemptHandleAuthenticator = ({ attemptHandles, attempts, admissionRequests }: HandleSources) => ({
+export const attemptHandleAuthenticator = (sourcesOf: (workspaceId: string) => Promise<HandleSources | undefined>) => ({
   presented: (headers: IncomingHttpHeaders): boolean => presentedHandle(headers) !== undefined,
 
   async authenticate(headers: IncomingHttpHeaders): Promise<AuthContext | undefined> {
     const handle = presentedHandle(headers);
-    const attemptId = handle === undefined ? undefined : await attemptHandles.attemptOf(handle);
-    const record = attemptId === undefined ? undefined : await attempts.get(attemptId);
+    const workspaceId = handle === undefined ? undefined : workspaceOfHandle(handle);
+    const sources = workspaceId === undefined ? undefined : await sourcesOf(workspaceId);
+    if (handle === undefined || workspaceId === undefined || !sources) {
+      return undefined;
+    }
+    const attemptId = await sources.attemptHandles.attemptOf(handle);
+    const record = attemptId === undefined ? undefined : await sources.attempts.get(attemptId);
     if (!record || !hasRunningAgent(record)) {
       return undefined;
     }
@@ -37,7 +42,7 @@ export const attemptHandleAuthenticator = ({ attemptHandles, attempts, admission
     return {
       role: 'agent',
       userId: agent,
-      workspaceId: (await admissionRequests.get(_id))?.workspaceId ?? localWorkspace,
+      workspaceId,
       actorType: 'agent',
       authMethod: 'attempt-handle',
       tokenName: _id,

@@ -1,4 +1,3 @@
-import { localWorkspace } from '../../../contracts/common';
 import type { RunApproval } from '../../../contracts/runs/approval';
 import {
   longestEmergencyMs,
@@ -246,7 +245,7 @@ function requestApproval(context: PhasesContext, transition: Transition): Promis
   const { attempt, state, planned, body, actor } = transition;
   const phase = expansionOf(state, planned.evidence);
   return context.approvalRequests.request({
-    workspaceId: localWorkspace,
+    workspaceId: context.workspaceId,
     taskId: attempt.taskId,
     attemptId: attempt._id,
     provider: attempt.provider,

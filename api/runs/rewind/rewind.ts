@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { localWorkspace } from '../../../contracts/common';
 import type { Refusal } from '../../../contracts/refusal';
 import type { RunApproval } from '../../../contracts/runs/approval';
 import type { RewindRequest, rewindResponse, WorkspaceRewind } from '../../../contracts/runs/rewind';
@@ -96,7 +95,7 @@ async function approvalOf(
   }
   const { before, target, paths, pathCount, targetCheckpointId, descendantCheckpointId, turn, requestDigest } = rewind;
   return context.approvalRequests.request({
-    workspaceId: localWorkspace,
+    workspaceId: context.workspaceId,
     taskId: record.taskId,
     attemptId: record._id,
     provider: record.provider,

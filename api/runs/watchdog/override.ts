@@ -1,4 +1,3 @@
-import { localWorkspace } from '../../../contracts/common';
 import type { WatchdogFinding, WatchdogOverride, WatchdogResolution } from '../../../contracts/runs/watchdog';
 import { overrideKey, watchdogKey } from '../../../domain/watchdog';
 import { AppError, assertFound, conflict } from '../../../platform/errors/app-error';
@@ -52,9 +51,10 @@ export async function overrideFinding(
   return (await context.watchdog.completeOverride(decided.findingId, context.now().toISOString())) ?? decided;
 }
 
-/** Runs are controlled from the workspace they belong to, and not from a paired device. */
+/** Runs are controlled by people of their workspace, and not from a paired device. */
 function assertLocalControl(auth: AuthContext): void {
-  if (auth.workspaceId === localWorkspace && auth.authMethod !== 'device-session') {
+  // A caller reaches the records of its own workspace alone.
+  if (auth.authMethod !== 'device-session') {
     return;
   }
   throw new AppError('FORBIDDEN', {

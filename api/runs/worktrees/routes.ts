@@ -55,6 +55,7 @@ export function worktreeRoutes(routes: Routes, context: WorktreesContext & Pick<
       method: 'post',
       path: `${path}/adopt`,
       operationId: 'adoptWorktree',
+      onHosts: true,
       summary: 'Adopt the worktree of a task that has no manifest',
       tag,
       permission: 'admin:manage',
@@ -201,6 +202,7 @@ function readRoutes(routes: Routes, context: WorktreesContext): void {
       method: 'get',
       path: `${path}/open`,
       operationId: 'openWorktree',
+      onHosts: true,
       summary: 'Open a worktree in the configured editor of its host',
       tag,
       // It starts a program, which an inspection does not.

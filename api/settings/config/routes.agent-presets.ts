@@ -59,6 +59,7 @@ export function agentPresetRoutes(routes: Routes, { agents, hosts }: Pick<ApiCon
       method: 'post',
       path: '/config/agents/from-preset',
       operationId: 'addAgentFromPreset',
+      onHosts: true,
       summary: 'Add an agent to the configuration from a preset',
       tag,
       permission: 'settings:write',

@@ -48,6 +48,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
       method: 'put',
       path: '/config/agents',
       operationId: 'replaceAgents',
+      onHosts: true,
       summary: 'Replace the configured agents',
       tag,
       permission: 'settings:write',

@@ -49,26 +49,21 @@ export function settingsRoutes(
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };
-      assertHasEffect(patch, workspaceId);
+      assertOwn(patch, workspaceId);
       const expected = await statedRevision({ ...setting, current: () => settings.read() }, { header, bodyRevision });
       return answer(ctx, await settings.patch(patch, expected));
     },
   );
 }
 
-/** What only runs, or the schedules of the service, depend on. */
-const ofWorkflows = ['agents', 'watcher', 'admission', 'retention'] as const satisfies (keyof Features)[];
-
-/** @throws AppError 409 for settings that nothing in this workspace depends on */
-function assertHasEffect(patch: FeaturesPatch, workspaceId: string): void {
-  const without = ofWorkflows.filter((name) => patch[name] !== undefined);
-  const trust = patch.enforcement?.workspaceTrust === undefined ? [] : ['enforcement.workspaceTrust'];
-  if (workspaceId === localWorkspace || [...without, ...trust].length === 0) {
+/** @throws AppError 409 for settings that all workspaces have in common, elsewhere than in `local` */
+function assertOwn({ admission }: FeaturesPatch, workspaceId: string): void {
+  if (workspaceId === localWorkspace || admission === undefined) {
     return;
   }
   throw conflict(
-    `The workspace ${workspaceId} has no runs or other workflows, which these settings are for.`,
-    { workspaceId, settings: [...without, ...trust] },
-    'WORKSPACE_WITHOUT_WORKFLOWS',
+    `The capacity is that of all workspaces: admission is set in ${localWorkspace}.`,
+    { workspaceId, settings: ['admission'] },
+    'INSTALLATION_SETTING',
   );
 }

@@ -57,6 +57,10 @@ export interface RouteContract<
   credential?: 'attempt-handle';
   /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
   ownAccount?: true;
+  /** Hosts execute what it configures, or it names a path on them. */
+  onHosts?: true;
+  /** Of a public route: the parameter of its path that names the workspace; the workspace of the routes when absent. */
+  workspaceParam?: string;
   /** The feature setting that turns the route off when it is `false`. */
   setting?: string;
   params?: P;
@@ -223,9 +227,13 @@ const anonymous: AuthContext = {
 };
 
 async function answer(entry: RouteEntry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+  const { permission, operationId, workspaceParam } = entry.contract;
   const auth = await admit(entry.contract, ctx, deps);
+  const { params = {} } = ctx as { params?: Record<string, string> };
+  const named = workspaceParam === undefined ? undefined : params[workspaceParam];
+  const whose = permission === 'public' ? named : auth.workspaceId;
   const elsewhere =
-    entry.contract.permission === 'public' ? undefined : deps.workspaces?.serve(auth, entry.contract.operationId);
+    whose === undefined ? undefined : deps.workspaces?.serve({ ...auth, workspaceId: whose }, operationId);
   return perform(elsewhere ? await elsewhere : entry, auth, { ctx, deps });
 }
 

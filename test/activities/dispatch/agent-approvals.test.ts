@@ -37,7 +37,10 @@ function answered(handedOut: (intact: SealedBox, request: ApprovalRequest) => Se
     }),
     takeResponse: async () => handedOut(seal(asked.responseKey!, colour, responseContext(approval())), asked),
   };
-  return agentDecider(approvals as unknown as Approvals, record)(question, new AbortController().signal);
+  return agentDecider({ approvals: approvals as unknown as Approvals, workspaceId: 'local' }, record)(
+    question,
+    new AbortController().signal,
+  );
 }
 
 const flipped = (text: string): string => {

@@ -140,6 +140,7 @@ describe('every operation', () => {
       'POST /api/auth/ws-ticket',
       // A caller that knows the secret of the webhook has signed it.
       'POST /api/github/webhooks/{repo}',
+      'POST /api/workspaces/{workspaceId}/github/webhooks/{repo}',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ApiApp, createApp } from '../../../api/app';
-import type { WorkflowContext } from '../../../api/context';
+import type { WorkflowClients } from '../../../api/workflow-clients';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   board = await startTestApi();
   document = (await board.call('GET', '/api/openapi.json', { key: null })).body as OpenApiDocument;
   // Routes are declared without being called: what they would call is not needed.
-  app = createApp(board.api.context, { workflows: board.api.context as WorkflowContext });
+  app = createApp(board.api.context, { connect: () => ({}) as WorkflowClients });
 });
 afterAll(() => board.close());
 

@@ -1,19 +1,20 @@
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
-import { adminKey, type ApiUnderTest } from '../api-under-test';
+import type { Stored } from '../../../stores/port/collection';
+import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
 import { creates } from '../idempotency/creates';
+import { aPerson, aWorkspace, type Person } from '../identity/people';
 import { connectionTo } from '../permissions/connection';
 import { type Operation, operationsOf, requestOf } from '../permissions/operations';
 import { whatIsStored } from '../permissions/what-is-stored';
-import { alpha, beta, type CallIn, startWorkspaces } from './boards';
 
 /** Whatever is made in alpha has this in its texts, wherever its contract takes any. */
 const mark = 'nce-of-alpha';
 
-/** What an administrator of the installation does to the installation, in whichever workspace it acts. */
-const ofInstallation = ['createWorkspace', 'getOwnProfile', 'listUsers', 'listWorkspaces', 'updateOwnProfile'];
-
 let board: ApiUnderTest;
-let callIn: CallIn;
+/** An administrator of each of two workspaces, and others of the second one. */
+let alpha: Person;
+let beta: Person;
+let others: Person[];
 let document: OpenApiDocument;
 let operations: Operation[];
 let taskId: string;
@@ -21,18 +22,23 @@ let taskId: string;
 const made = new Map<string, string>();
 
 beforeAll(async () => {
-  ({ board, callIn } = await startWorkspaces());
+  board = await startWholeTestApi({ RATE_LIMIT_ARTIFACTS: '0' });
+  [alpha, beta] = [await aWorkspace(board, 'Alpha'), await aWorkspace(board, 'Beta')];
+  others = [
+    await aPerson(board, 'agent', { workspaceId: beta.workspaceId }),
+    await aPerson(board, 'read-only', { workspaceId: beta.workspaceId }),
+  ];
   document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
-  // Public ones are the installation's and read no record of a workspace; its health is that there is no Temporal here.
+  // Public ones read no record of a workspace; some ask Temporal first, which is not here.
   operations = operationsOf(document).filter(
-    ({ permission, tag, operationId }) =>
-      permission !== undefined && tag !== 'health' && !ofInstallation.includes(operationId),
+    ({ permission, tag, method, template }) =>
+      permission !== undefined && tag !== 'health' && !(method === 'POST' && /\/worktree|\/retention\//.test(template)),
   );
-  taskId = (await callIn(alpha, 'POST', '/api/tasks', { body: { title: `O${mark}` } })).body.id as string;
+  taskId = (await board.call('POST', '/api/tasks', { body: { title: `O${mark}` }, key: alpha.key })).body.id as string;
   for (const create of Object.values(creates)) {
     const [path, body] = create({ taskId });
     const marked = JSON.parse(JSON.stringify(body).replaceAll('nce', mark)) as object;
-    const reply = await callIn(alpha, 'POST', path, { body: marked });
+    const reply = await board.call('POST', path, { body: marked, key: alpha.key });
     const id: unknown = reply.body.id ?? reply.body.messageId ?? reply.body.role ?? reply.body.agentId;
     if (reply.status < 300 && typeof id === 'string') {
       made.set(path, id);
@@ -56,18 +62,40 @@ function idsOfAlpha({ template }: Operation): Record<string, string> {
 async function storedIn(workspaceId: string): Promise<Record<string, string>> {
   const all = Object.entries(await whatIsStored(board.api.context));
   const isOf = (name: string) => name.startsWith(`${workspaceId}-`) || name.includes(`/${workspaceId}`);
-  const isOther = (name: string) => /(?:^|\/)ws-/.test(name);
+  const isOther = (name: string) => /(?:^|\/)ws-/.test(name) || sharedTables.includes(name);
   return Object.fromEntries(all.filter(([name]) => (workspaceId === 'local' ? !isOther(name) : isOf(name))));
 }
 
-const inBeta = () => connectionTo(board.url, { 'X-API-Key': adminKey, 'X-Board-Workspace': beta });
+const connectionOf = ({ key }: Person) => connectionTo(board.url, { 'X-API-Key': key });
+
+/** What names the workspaces that a record of people or credentials is of. */
+interface Shared extends Stored {
+  workspaceId?: string;
+  workspaceIds?: string[];
+}
+
+/** Records of people and credentials are the installation's: those that are not of this workspace. */
+const sharedTables = ['users', 'workspaces', 'api-tokens', 'invitations', 'pairing-codes', 'device-sessions'];
+async function sharedBesides(workspaceId: string): Promise<Record<string, unknown[]>> {
+  const found = await Promise.all(
+    sharedTables.map(async (name) => {
+      const collection = await board.api.context.database.collection<Shared>({ name });
+      const all = await collection.find({ _id: { $gt: '' } }, { sort: { _id: 1 } });
+      return [
+        name,
+        all.filter((one) => ![one._id, one.workspaceId, one.workspaceIds?.join()].includes(workspaceId)),
+      ] as const;
+    }),
+  );
+  return Object.fromEntries(found);
+}
 
 describe('two workspaces', () => {
   it('have what the test needs: records of many kinds in alpha, which alpha reads', async () => {
     expect(made.size).toBeGreaterThanOrEqual(25);
     const read = operations.filter((one) => one.method === 'GET' && Object.keys(idsOfAlpha(one)).length > 0);
     const found: string[] = [];
-    const connection = connectionTo(board.url, { 'X-API-Key': adminKey, 'X-Board-Workspace': alpha });
+    const connection = connectionOf(alpha);
     for (const operation of read) {
       const { status, body } = await connection.send(requestOf(operation, document, idsOfAlpha(operation)));
       if (status === 200 && JSON.stringify(body).includes(mark)) {
@@ -76,12 +104,17 @@ describe('two workspaces', () => {
     }
     connection.close();
     expect(found.length).toBeGreaterThan(15);
-    expect(Object.keys(await storedIn(alpha)).length).toBeGreaterThan(50);
+    expect(Object.keys(await storedIn(alpha.workspaceId)).length).toBeGreaterThan(50);
   });
 
   it('share nothing: every operation with the ids of one shows and changes nothing of it to the other', async () => {
-    const before = { alpha: await storedIn(alpha), local: await storedIn('local') };
-    const connection = inBeta();
+    const stored = async () => ({
+      alpha: await storedIn(alpha.workspaceId),
+      local: await storedIn('local'),
+      shared: await sharedBesides(beta.workspaceId),
+    });
+    const before = await stored();
+    const connection = connectionOf(beta);
     const leaked: string[] = [];
     const named = new Set<string>();
     // Lists come first, before the caller has named anything; what deletes comes last.
@@ -101,11 +134,11 @@ describe('two workspaces', () => {
     }
     connection.close();
     expect(leaked).toEqual([]);
-    expect({ alpha: await storedIn(alpha), local: await storedIn('local') }).toEqual(before);
+    expect(await stored()).toEqual(before);
   });
 
   it('answer 404 to the ids of the other wherever their own records are read', async () => {
-    const connection = inBeta();
+    const connection = connectionOf(beta);
     const answered: string[] = [];
     for (const operation of operations.filter(({ method, template }) => method === 'GET' && template.includes('{'))) {
       const ids = idsOfAlpha(operation);
@@ -115,11 +148,29 @@ describe('two workspaces', () => {
       const { status, body } = await connection.send(requestOf(operation, document, ids));
       const shown = Object.values(ids).reduce((rest, id) => rest.replaceAll(id, ''), JSON.stringify(body));
       const isEmpty = status === 200 && !shown.includes(mark);
-      if (!isEmpty && ![400, 404, 409].includes(status)) {
+      if (!isEmpty && ![400, 403, 404, 409].includes(status)) {
         answered.push(`${operation.name}: ${status}`);
       }
     }
     connection.close();
     expect(answered).toEqual([]);
+  });
+
+  it('list nothing of the other to whomever of them asks', async () => {
+    const lists = operations.filter(({ method, template }) => method === 'GET' && !template.includes('{'));
+    for (const caller of others) {
+      const connection = connectionOf(caller);
+      const shown: string[] = [];
+      for (const operation of lists) {
+        const { body } = await connection.send(requestOf(operation, document, {}));
+        const text = JSON.stringify(body ?? '');
+        // The shared ids and names of the requests of the administrator above are its own by now.
+        if (text.includes(taskId) || text.includes(`O${mark}`) || text.includes(alpha.userId)) {
+          shown.push(`${operation.name}: ${text.slice(0, 200)}`);
+        }
+      }
+      connection.close();
+      expect(shown).toEqual([]);
+    }
   });
 });

@@ -2,7 +2,8 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { TestWatcher } from '../../support/watcher';
-import { adminKey, agentKey, type ApiUnderTest, readKey } from '../api-under-test';
+import { adminKey, agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
+import { aWorkspace } from '../identity/people';
 import { alpha, beta, type CallIn, startWorkspaces } from './boards';
 
 let board: ApiUnderTest;
@@ -158,18 +159,34 @@ describe('a workspace', () => {
     await expect(open(adminKey, 'ws-cccccccccccc')).rejects.toThrow('404');
   });
 
-  it('refuses what needs workflows, and settings that are for them', async () => {
-    const refused = { status: 409, body: { code: 'WORKSPACE_WITHOUT_WORKFLOWS' } };
-    const id = await created(alpha, 'Never run');
-    expect(await callIn(alpha, 'POST', `/api/agents/${id}/start`, { body: {} })).toMatchObject(refused);
-    expect(await callIn(alpha, 'GET', '/api/hooks')).toMatchObject(refused);
-    expect(await callIn(alpha, 'GET', '/api/config/agents')).toMatchObject(refused);
-    const patch = (body: object) => callIn(alpha, 'PATCH', '/api/settings/features', { body });
-    expect(await patch({ retention: { traceDays: 3 } })).toMatchObject(refused);
-    expect(await patch({ enforcement: { workspaceTrust: 'block' } })).toMatchObject(refused);
-    expect(await patch({ squadChat: false })).toMatchObject({ status: 200 });
+  it('is not given what hosts execute by its own administrators, but by those of the installation', async () => {
+    const other = await startTestApi();
+    const { key, workspaceId } = await aWorkspace(other);
+    const agents = { agents: [{ type: 'own', name: 'Own', provider: 'process', command: '/bin/sh' }] };
+    const repository = { name: 'own', path: other.dataDir };
+    const refused = { status: 403, body: { code: 'FORBIDDEN' } };
+    expect(await other.call('PUT', '/api/config/agents', { body: agents, key })).toMatchObject(refused);
+    expect(await other.call('POST', '/api/config/repos', { body: repository, key })).toMatchObject(refused);
+    const headers = { 'X-Board-Workspace': workspaceId };
+    expect(await other.call('PUT', '/api/config/agents', { body: agents, headers })).toMatchObject({ status: 200 });
+    const seen = async (options: CallOptions) => (await other.call('GET', '/api/config/agents', options)).body.agents;
+    expect((await seen({ key })).map(({ type }: { type: string }) => type)).toEqual(['own']);
+    expect(await seen({})).toEqual([]);
+    await other.close();
+  });
+
+  it('has settings of its own, but for the ceilings that all have in common', async () => {
+    const patch = (id: string, body: object) => callIn(id, 'PATCH', '/api/settings/features', { body });
+    const ceilings = { admission: { limits: { global: { runs: 3 } } } };
+    expect(await patch(alpha, ceilings)).toMatchObject({ status: 409, body: { code: 'INSTALLATION_SETTING' } });
+    expect((await patch('local', ceilings)).status).toBe(200);
+    expect((await patch(alpha, { retention: { traceDays: 3 } })).status).toBe(200);
+    const read = async (id: string) => (await callIn(id, 'GET', '/api/settings/features')).body;
+    expect(await read(alpha)).toMatchObject({ ...ceilings, retention: { traceDays: 3 } });
+    expect((await read(beta)).retention.traceDays).not.toBe(3);
+    expect(await patch(alpha, { squadChat: false })).toMatchObject({ status: 200 });
     const say = (workspace: string) => callIn(workspace, 'POST', '/api/chat/squad', { body: { message: 'Hello' } });
     expect([(await say(alpha)).status, (await say(beta)).status]).toEqual([403, 201]);
-    await patch({ squadChat: true });
+    await patch(alpha, { squadChat: true });
   });
 });

@@ -29,7 +29,7 @@ export interface Stack {
 
 export async function startStack(
   settings: Record<string, string> = {},
-  code: Pick<WorkerCode, 'providers'> = {},
+  code: Pick<WorkerCode, 'providers' | 'registry'> = {},
 ): Promise<Stack> {
   const dir = await makeTempDir('stack');
   const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
@@ -59,7 +59,7 @@ export async function startStack(
     };
     const env = readEnvironment(given);
     const anotherApi = async () => {
-      const api = await startApi(env, log, { client: temporal });
+      const api = await startApi(env, log, { client: temporal, registry: code.registry });
       closers.push(() => api.close());
       return api;
     };
