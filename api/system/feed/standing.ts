@@ -7,6 +7,8 @@ import { closeCodes, type FeedWatcher, type WatcherStanding } from './watcher';
 
 /** How often it is verified that the callers of open connections may still watch, in milliseconds. */
 const verifyEveryMs = 1_000;
+/** Callers that are verified at a time. */
+const verifiedAtOnce = 16;
 /** How long that counts, in milliseconds: nothing is delivered to a caller that was verified longer ago. */
 const freshForMs = 1_500;
 /** Connections are closed whose callers could not be verified for so long, such as while the stores are away, in milliseconds. */
@@ -132,16 +134,20 @@ export class Standings {
     clearInterval(this.timer);
   }
 
-  /** Verifies one after the other; a pass that takes longer than its time takes the place of the next one. */
+  /** Verifies a few at a time; a pass that takes longer than its time takes the place of the next one. */
   private async pass(): Promise<void> {
     if (this.passing) {
       return;
     }
     this.passing = true;
     try {
-      for (const standing of [...this.standings.values()]) {
-        await standing.verify();
-      }
+      const waiting = [...this.standings.values()];
+      const verifyOthers = async (): Promise<void> => {
+        for (let standing = waiting.pop(); standing; standing = waiting.pop()) {
+          await standing.verify();
+        }
+      };
+      await Promise.all(Array.from({ length: verifiedAtOnce }, verifyOthers));
     } finally {
       this.passing = false;
     }

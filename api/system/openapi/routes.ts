@@ -22,7 +22,8 @@ export function openApiRoutes(routes: Routes): void {
     },
     async () => {
       const info = { title: 'Runboard', version: serviceVersion, description };
-      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorBody, info))));
+      const service = { info, credentials: ['apiKey', 'bearer', 'session'] } as const;
+      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorBody, service))));
       return document;
     },
   );

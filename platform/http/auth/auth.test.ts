@@ -54,6 +54,7 @@ describe('the caller of a request', () => {
 
   it.each([
     ['a wrong cookie', { cookie: 'board_session=old' }],
+    ['two cookies, of which one is right', { cookie: 'board_session=session; board_session=other' }],
     ['a key in the cookie', { cookie: `board_session=${key}` }],
     ['a wrong key', { 'x-api-key': 'wrong' }],
     ['a wrong bearer token with a right key', { authorization: 'Bearer wrong', 'x-api-key': key }],

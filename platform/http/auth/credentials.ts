@@ -26,15 +26,16 @@ export type CredentialVerifier = (
   request: CredentialRequest,
 ) => Promise<AuthContext | undefined>;
 
-/** The value of a cookie, as it was set; the first one where a request has several of that name. */
+/**
+ * The value of a cookie, as it was set. It is empty where a request has several of that name: a page of another port, or of a
+ * neighbouring domain, may have added one, and the order of them proves nothing.
+ */
 export function cookieOf(headers: IncomingHttpHeaders, name: string): string | undefined {
-  for (const pair of headers.cookie?.split(';') ?? []) {
+  const values = (headers.cookie?.split(';') ?? []).flatMap((pair) => {
     const at = pair.indexOf('=');
-    if (at !== -1 && pair.slice(0, at).trim() === name) {
-      return pair.slice(at + 1).trim();
-    }
-  }
-  return undefined;
+    return at !== -1 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
+  });
+  return values.length > 1 ? '' : values[0];
 }
 
 /** The key a request presents: a bearer token, else `X-API-Key`, else the query's. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import { sessionCookie } from '../auth/credentials';
 import { isReadMethod } from '../context';
 import { deprecationHeaders, describeDeprecation } from './deprecation';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
@@ -15,6 +16,7 @@ export interface OpenApiInfo {
 export interface OperationObject extends JsonSchema {
   summary: string;
   tags: [string];
+  security: Record<string, []>[];
   'x-permission'?: string;
   /** It starts or steers agents, which not every client may do from elsewhere. */
   'x-local-agent'?: true;
@@ -32,15 +34,34 @@ export interface OpenApiDocument {
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   bearer: { type: 'http', scheme: 'bearer' },
+  session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
   attemptHandle: { type: 'apiKey', in: 'header', name: 'X-Board-Attempt-Handle' },
 };
 
-const securityOf = ({ permission, credential }: RouteContract): JsonSchema[] => {
+type CredentialScheme = keyof typeof securitySchemes;
+
+/** What is described: a service, and what its callers may prove themselves with where a contract names nothing else. */
+export interface DescribedService {
+  info: OpenApiInfo;
+  credentials: readonly CredentialScheme[];
+}
+
+function securityOf(
+  { permission, credential }: RouteContract,
+  credentials: readonly CredentialScheme[],
+): Record<string, []>[] {
   if (permission === 'public') {
     return [];
   }
-  return credential === 'attempt-handle' ? [{ attemptHandle: [] }] : [{ apiKey: [] }, { bearer: [] }];
-};
+  return (credential === 'attempt-handle' ? ['attemptHandle'] : credentials).map((scheme) => ({ [scheme]: [] }));
+}
+
+/** The schemes that a document refers to. */
+function schemesOf(paths: OpenApiDocument['paths']): JsonSchema {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const named = new Set(operations.flatMap(({ security }) => security.flatMap((one) => Object.keys(one))));
+  return Object.fromEntries(Object.entries(securitySchemes).filter(([scheme]) => named.has(scheme)));
+}
 
 const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/:(\w+)/g, '{$1}');
 
@@ -132,7 +153,11 @@ function headersOf(contract: RouteContract): JsonSchema {
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-function operation(contract: RouteContract, error: z.ZodType, components: Components): OperationObject {
+function operation(
+  contract: RouteContract,
+  error: z.ZodType,
+  { components, credentials }: Pick<DescribedService, 'credentials'> & { components: Components },
+): OperationObject {
   const status = contract.status ?? 200;
   const empty = contract.response instanceof z.ZodUndefined;
   const refusal = content(components.reference({ schema: error, direction: 'output' }));
@@ -150,7 +175,7 @@ function operation(contract: RouteContract, error: z.ZodType, components: Compon
     summary: contract.summary,
     ...(contract.deprecated && { deprecated: true, description: describeDeprecation(contract.deprecated) }),
     tags: [contract.tag],
-    security: securityOf(contract),
+    security: securityOf(contract, credentials),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
     ...(contract.localAgent && { 'x-local-agent': true as const }),
     parameters: [
@@ -195,7 +220,7 @@ function schemasOf(contract: RouteContract): DirectedSchema[] {
 export function buildOpenApi(
   contracts: readonly RouteContract[],
   error: z.ZodType,
-  info: OpenApiInfo,
+  { info, credentials }: DescribedService,
 ): OpenApiDocument {
   const components = collectComponents([...contracts.flatMap(schemasOf), { schema: error, direction: 'output' }]);
   const paths: OpenApiDocument['paths'] = {};
@@ -205,7 +230,15 @@ export function buildOpenApi(
     if (missing.length > 0) {
       throw new Error(`${contract.operationId}: no schema for the path parameter ${missing.join(', ')}.`);
     }
-    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, error, components);
+    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, error, {
+      components,
+      credentials,
+    });
   }
-  return { openapi: '3.1.0', info, paths, components: { schemas: components.schemas, securitySchemes } };
+  return {
+    openapi: '3.1.0',
+    info,
+    paths,
+    components: { schemas: components.schemas, securitySchemes: schemesOf(paths) },
+  };
 }

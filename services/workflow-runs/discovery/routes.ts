@@ -44,7 +44,8 @@ export function discoveryRoutes(routes: Routes): void {
     },
     async () => {
       const info = { title: 'Runboard workflow runs', version: '1.0.0', description };
-      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorDocument, info))));
+      const service = { info, credentials: ['bearer'] } as const;
+      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorDocument, service))));
       return document;
     },
   );

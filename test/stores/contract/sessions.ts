@@ -37,7 +37,7 @@ export function sessionsContract(harness: StoreHarness): void {
         Array.from({ length: 12 }, (_each, n) => (n % 2 === 0 ? one : other).begin(keys)),
       );
       expect(begun.filter((until) => until === undefined).length).toBeLessThanOrEqual(freeGuesses);
-      expect(begun.at(-1)).toBe('2026-11-22T00:01:00.000Z');
+      expect(new Set(begun.filter(Boolean))).toEqual(new Set(['2026-11-22T00:01:00.000Z']));
       expect(await other.lockedUntil(keys[0]!)).toBe('2026-11-22T00:01:00.000Z');
       now = new Date('2026-11-22T00:01:00.000Z');
       expect(await other.begin(keys)).toBeUndefined();
