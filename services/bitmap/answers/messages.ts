@@ -2,7 +2,7 @@ import { type Attributes, isFraction } from '../engine/attributes';
 import type { Int } from '../int';
 import type { Answer, Group, Pair, Result } from '../query/result';
 import type { Steps } from '../steps';
-import { MessageWriter, readMessage } from './wire';
+import { MessageWriter, ProtobufError, readMessage } from './wire';
 
 /*
  * The protobuf messages of both revisions. Their numbers agree and only their names differ: shards and slices, fields
@@ -82,9 +82,9 @@ export function readImportRequest(bytes: Uint8Array): ImportRequest {
     } else if (field === 6) {
       value.addSigned(request.timestamps);
     } else if (field === 7) {
-      request.rowKeys.push(value.text());
+      value.addText(request.rowKeys);
     } else if (field === 8) {
-      request.columnKeys.push(value.text());
+      value.addText(request.columnKeys);
     } else {
       return false;
     }
@@ -128,7 +128,7 @@ export function readImportValueRequest(bytes: Uint8Array): ImportValueRequest {
     } else if (field === 6) {
       value.addSigned(request.values);
     } else if (field === 7) {
-      request.columnKeys.push(value.text());
+      value.addText(request.columnKeys);
     } else {
       return false;
     }
@@ -136,6 +136,9 @@ export function readImportValueRequest(bytes: Uint8Array): ImportValueRequest {
   });
   return request;
 }
+
+/** Views of one roaring import. */
+const maxViews = 4_096;
 
 export interface ImportRoaringRequest {
   clear: boolean;
@@ -159,6 +162,9 @@ export function readImportRoaringRequest(bytes: Uint8Array): ImportRoaringReques
         }
         return true;
       });
+      if (request.views.length >= maxViews) {
+        throw new ProtobufError(`an import has at most ${maxViews} views`);
+      }
       request.views.push(view);
     } else {
       return false;
@@ -183,7 +189,7 @@ export function readTranslateKeysRequest(bytes: Uint8Array): TranslateKeysReques
     } else if (field === 2) {
       request.field = value.text();
     } else if (field === 3) {
-      request.keys.push(value.text());
+      value.addText(request.keys);
     } else {
       return false;
     }

@@ -9,8 +9,8 @@ export class ProtobufError extends Error {
 
 const lengthDelimited = 2;
 
-/** Entries of a list: a byte each at least, and eight in memory. */
-export const maxListed = 16_777_216;
+/** Entries of a list, a byte each at least: others wait while they are imported, about a second for as many. */
+const maxListed = 2_097_152;
 
 /** Reads the value of one field. */
 export class ValueReader {
@@ -44,8 +44,12 @@ export class ValueReader {
     this.each((value) => this.add(to, value > maxSigned ? toInt(BigInt.asIntN(64, BigInt(value))) : value));
   }
 
+  addText(to: string[]): void {
+    this.add(to, this.text());
+  }
+
   /** @throws ProtobufError when a list gets longer than any may be */
-  private add(to: Int[], value: Int): void {
+  private add<T>(to: T[], value: T): void {
     if (to.length >= maxListed) {
       throw new ProtobufError(`a list has more than ${maxListed} entries; send it in parts`);
     }

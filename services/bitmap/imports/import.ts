@@ -6,6 +6,7 @@ import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
 import { standardView, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
+import { ImportBudget } from './budget';
 import { ImportError } from './import-error';
 
 const minuteNanoseconds = 60_000_000_000n;
@@ -71,22 +72,23 @@ function rowsOf(bits: Bits, view: string): RowBits {
   return rows;
 }
 
-function columnsOf(rows: RowBits, row: Int): Int[] {
+function columnsOf(rows: RowBits, row: Int, budget: ImportBudget): Int[] {
   let columns = rows.get(row);
   if (!columns) {
+    budget.row();
     rows.set(row, (columns = []));
   }
   return columns;
 }
 
 /** The columns of each row. Clients send them in the order of their rows: looking the row up again is rarely needed. */
-function groupByRow(rows: readonly Int[], columns: readonly Int[]): RowBits {
+function groupByRow(rows: readonly Int[], columns: readonly Int[], budget: ImportBudget): RowBits {
   const groups: RowBits = new Map();
   let row: Int | undefined;
   let group: Int[] = [];
   for (const [at, column] of columns.entries()) {
     if (rows[at] !== row) {
-      group = columnsOf(groups, (row = rows[at] ?? 0));
+      group = columnsOf(groups, (row = rows[at] ?? 0), budget);
     }
     group.push(column);
   }
@@ -103,7 +105,7 @@ function setExisting(write: Write, index: Index, columns: ColumnList): void {
 /**
  * Imports bits of a field of rows.
  *
- * @throws ImportError
+ * @throws ImportError; 413 for too many rows
  */
 export function importBits(write: Write, { index, field }: { index: Index; field: Field }, imported: BitImport): void {
   const { options } = field;
@@ -129,8 +131,9 @@ export function importBits(write: Write, { index, field }: { index: Index; field
     importExclusive(write, field, { rows, columns, clear: imported.clear });
   } else {
     const bits: Bits = new Map();
+    const budget = new ImportBudget();
     if (!options.noStandardView) {
-      bits.set(standardView, groupByRow(rows, columns));
+      bits.set(standardView, groupByRow(rows, columns, budget));
     }
     for (const [at, column] of hasTimes ? columns.entries() : []) {
       const row = rows[at] ?? 0;
@@ -140,7 +143,7 @@ export function importBits(write: Write, { index, field }: { index: Index; field
       }
       const minutes = Number(BigInt(time) / minuteNanoseconds);
       for (const view of viewsAt(minutes, options.timeQuantum ?? '')) {
-        columnsOf(rowsOf(bits, view), row).push(column);
+        columnsOf(rowsOf(bits, view), row, budget).push(column);
       }
     }
     writeBits(write, field, { bits, clear: imported.clear });
@@ -170,9 +173,10 @@ function importExclusive(
   { rows, columns, clear }: { rows: readonly Int[]; columns: readonly Int[]; clear: boolean },
 ): void {
   const byRow: RowBits = new Map();
+  const budget = new ImportBudget();
   const chosen = new Map(columns.map((column, at) => [column, rows[at] ?? 0]));
   for (const [column, row] of clear ? columns.map((one, at) => [one, rows[at] ?? 0] as const) : chosen) {
-    columnsOf(byRow, row).push(column);
+    columnsOf(byRow, row, budget).push(column);
   }
   if (!clear) {
     const all = ColumnSet.of([...chosen.keys()]);

@@ -14,7 +14,7 @@ import { containerWidth, pageWidth } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import { shardWidth } from '../engine/segments';
 import { type Int, toInt } from '../int';
-import { ImportError } from './import-error';
+import type { ImportBudget } from './budget';
 
 /** The first two bytes of the 64-bit variant that some clients write. */
 const wideMagic = 12348;
@@ -27,27 +27,8 @@ export const maxShards = 2 ** 33;
 const containersPerRow = shardWidth / containerWidth;
 const shardsPerPage = pageWidth / shardWidth;
 
-/** What the positions of one import may take once they are expanded, in bytes. */
-const maxExpandedBytes = 128 * 1_048_576;
-/** What a row, and each of its containers, takes beside its columns. */
-const rowBytes = 512;
+/** What each container of a row takes beside its columns, in bytes. */
 const containerBytes = 256;
-
-/** What is left for one import. */
-export class ImportBudget {
-  private left = maxExpandedBytes;
-
-  /** @throws ImportError 413 */
-  spend(bytes: number): void {
-    this.left -= bytes;
-    if (this.left < 0) {
-      throw new ImportError(
-        `these positions take more than ${maxExpandedBytes} bytes once they are expanded; import them in parts`,
-        413,
-      );
-    }
-  }
-}
 
 /** The columns of one row while they are read: containers of its page, ascending. */
 type RowContainers = [key: number, container: Container | Runs][];
@@ -58,7 +39,7 @@ type RowContainers = [key: number, container: Container | Runs][];
  *
  * @param shard below `maxShards`
  * @returns the columns by row
- * @throws BitmapFormatError, ImportError 413 for what is too large once it is expanded
+ * @throws BitmapFormatError, ImportError 413 for too many rows, and for what is too large once it is expanded
  */
 export function readPositions(
   bytes: Uint8Array,
@@ -72,10 +53,10 @@ export function readPositions(
     const row = toInt(number / BigInt(containersPerRow));
     let containers = rows.get(row);
     if (!containers) {
-      budget.spend(rowBytes);
+      budget.row();
       rows.set(row, (containers = []));
     }
-    budget.spend(size);
+    budget.expanded(size);
     containers.push([firstKey + Number(number % BigInt(containersPerRow)), container]);
   }
   const page = Math.floor(shard / shardsPerPage);

@@ -3,7 +3,7 @@ import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
 beforeAll(async () => {
-  server = await serverUnderTest();
+  server = await serverUnderTest({ bodyLimit: 8_388_608 });
   await server.call('POST', '/index/i');
   await server.call('POST', '/index/k', '{"options":{"keys":true}}');
   for (const [field, options] of Object.entries({
@@ -203,6 +203,26 @@ describe('imports', () => {
     const before = await server.query('i', 'Rows(a) Row(a=1)');
     expect(await send(path(field), 'ImportRequest', bits)).toEqual([400, { Err: expect.stringContaining(message) }]);
     expect(await server.query('i', 'Rows(a) Row(a=1)')).toBe(before);
+  });
+
+  it('are bounded in their rows and in their bits, and refused whole', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => at);
+    const rows = { RowIDs: many(100_001).map((at) => 1_000_000 + at), ColumnIDs: many(100_001) };
+    expect(await send(path('a'), 'ImportRequest', rows)).toEqual([
+      413,
+      { Err: expect.stringContaining('at most 100000 rows') },
+    ]);
+    const at = String(BigInt(Date.UTC(2017, 0, 2)) * 1_000_000n);
+    const timed = { RowIDs: many(30_000), ColumnIDs: many(30_000), Timestamps: many(30_000).map(() => at) };
+    expect((await send(path('t'), 'ImportRequest', timed))[0]).toBe(413);
+    const ones = many(2_097_153).fill(1);
+    expect(await send(path('a'), 'ImportRequest', { RowIDs: ones, ColumnIDs: ones })).toEqual([
+      400,
+      { Err: expect.stringContaining('send it in parts') },
+    ]);
+    expect(await server.query('i', 'Rows(a, previous=999999, limit=1) Count(Row(t=29999))')).toBe(
+      '{"results":[{"rows":[]},0]}',
+    );
   });
 
   it('are refused for what is not there, not protobuf, or out of bounds', async () => {
