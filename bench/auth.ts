@@ -48,7 +48,8 @@ async function serve(dataDir: string): Promise<void> {
     NODE_ENV: 'production',
     LOG_LEVEL: 'info',
   });
-  const { url, context, close } = await startApi(env, createLog({ name: 'bench', level: env.LOG_LEVEL }));
+  const api = await startApi(env, createLog({ name: 'bench', level: env.LOG_LEVEL }));
+  const { url, context } = api;
   const { apiTokens, devices, passwords, sessions, sessionTokens, workspaces } = context;
   const member = await workspaces.membership('local', localUser);
   const held = { workspaceId: 'local', userId: localUser, membershipId: member?.id ?? '' };
@@ -83,7 +84,7 @@ async function serve(dataDir: string): Promise<void> {
       void sessions.end(localUser, ids[0] ?? '').then(() => process.send?.('ended'));
     }
   });
-  process.once('disconnect', () => void close().then(() => process.exit(0)));
+  process.once('disconnect', () => void api.close().then(() => process.exit(0)));
   const served: Served = { url, token, device: secretTokenText('rbd', secret), sessions: signed };
   process.send?.(served);
 }

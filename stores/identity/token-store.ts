@@ -30,7 +30,16 @@ export interface TokenRecord extends Stored, Omit<ApiToken, 'id' | 'state' | 'fo
 
 export type NewToken = Pick<
   ApiToken,
-  'workspaceId' | 'name' | 'subject' | 'userId' | 'membershipId' | 'role' | 'scopes' | 'capabilities' | 'createdBy' | 'expiresAt'
+  | 'workspaceId'
+  | 'name'
+  | 'subject'
+  | 'userId'
+  | 'membershipId'
+  | 'role'
+  | 'scopes'
+  | 'capabilities'
+  | 'createdBy'
+  | 'expiresAt'
 >;
 
 export const maxTokens = 200;

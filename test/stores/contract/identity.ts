@@ -284,7 +284,7 @@ export function identityContract(harness: StoreHarness): void {
       };
       const record = await devices.createOnce(fields, newSecretToken());
       for (let n = 1; n < maxDevices; n += 1) {
-        await collection.insert({ ...record, _id: `${record._id}-${n}` } as Stored);
+        await collection.insert({ ...record, _id: `${record._id}-${n}` });
       }
       expect(await devices.hasRoom(fields.workspaceId)).toBe(false);
       const more = () => devices.createOnce(fields, newSecretToken());
