@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -42,6 +43,8 @@ export async function openWorkspaceParts(
   closers: Closer[],
 ): Promise<WorkspaceParts> {
   const directory = workspaceDirectory(dataDir, workspaceId);
+  // A host without task files has none before its first run there, and its free space is looked at before that.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = board && (await createBoard({ dir: join(directory, 'tasks'), log }));
   if (files) {
     closers.push(() => files.close());

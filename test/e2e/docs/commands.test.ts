@@ -17,7 +17,6 @@ const notRun: Record<string, string> = {
   'README.md: export BOARD_ADMIN_KEY': 'starts the service on the ports of a real one',
   'docs/use/first-day.md: git clone': 'needs a forge in the internet, and a token of it',
   'docs/use/first-day.md: api /github/pr': 'needs a forge in the internet, and a token of it',
-  'docs/use/identity/sign-in.md: curl': 'needs the setup code that is in the log of the service',
   'docs/use/integrations/': 'needs a forge in the internet, and a token of it',
   'docs/use/runs/agents.md: curl http://127.0.0.1:3001/api/config/agent-presets': 'adds an agent that is downloaded',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/config/agents/gemini': 'downloads an agent',

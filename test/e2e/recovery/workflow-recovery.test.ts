@@ -73,18 +73,16 @@ test('what follows a step of a workflow is cancelled by its run, its step and ex
   }
   expect((await cancel('\0', { stepId, parentRunId: attemptId })).status).toBe(400);
 
-  // The run has ended a moment before what follows it can be spoken to.
-  const cancelled = await eventually(async () => {
-    const answer = await cancel(runId, { stepId, parentRunId: attemptId });
-    expect(answer.status).toBe(200);
-    return answer.body;
-  });
+  // The run has ended a moment before the workflow of its recovery is started.
+  const recovery = stack.temporal.workflow.getHandle(recoveryId(attemptId));
+  await eventually(() => recovery.describe());
+  const { body: cancelled } = await cancel(runId, { stepId, parentRunId: attemptId });
   expect(cancelled).toMatchObject({ state: 'cancelled', action: 'cancelled', workflow });
   expect(await cancel(runId, { stepId, parentRunId: attemptId })).toMatchObject({
     status: 409,
     body: { code: 'RECOVERY_NOT_CANCELLABLE', details: { state: 'cancelled' } },
   });
-  await stack.temporal.workflow.getHandle(recoveryId(attemptId)).result();
+  await recovery.result();
   const next = stack.temporal.workflow.getHandle(agentRunId(waiting.nextAttemptId));
   await expect(next.describe()).rejects.toThrow(WorkflowNotFoundError);
   expect(await attemptsOf(taskId)).toHaveLength(1);
