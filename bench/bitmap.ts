@@ -23,6 +23,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageWriter } from '../services/bitmap/answers/wire';
 import { load } from './load';
+import { request } from './request';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '3');
 const amount = (text: string): number => {
@@ -134,15 +135,10 @@ const random = (): number => numbers.next().value;
 const weights = Array.from({ length: rowCount }, (_, row) => 1 / Math.sqrt(row + 1));
 const total = weights.reduce((sum, weight) => sum + weight, 0);
 
-async function post(url: string, path: string, body?: string | Uint8Array): Promise<string> {
+function post(url: string, path: string, body?: string | Uint8Array): Promise<string> {
   const headers: Record<string, string> =
     typeof body === 'object' ? { 'Content-Type': 'application/x-protobuf', Accept: 'application/x-protobuf' } : {};
-  const reply = await fetch(url + path, { method: 'POST', body, headers });
-  const text = await reply.text();
-  if (reply.status !== 200) {
-    throw new Error(`${path} answered ${reply.status} ${text}`);
-  }
-  return text;
+  return request(url + path, { method: 'POST', body, headers });
 }
 
 /** Shows progress on a terminal. */
@@ -249,7 +245,7 @@ async function measureBeside(server: Running, light: () => string, heavy: () => 
 }
 
 async function logWrites({ url }: Running): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const metrics = await request(`${url}/metrics`);
   return Number(/^bitmap_log_writes (\d+)$/m.exec(metrics)?.[1]);
 }
 

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { createSigner } from 'fast-jwt';
 import { startAll } from '../scripts/start-all';
 import { inParallel, percentile } from './latency';
+import { request } from './request';
 import { openService } from './service';
 
 /** Runs of each row; a first argument divides it, for a quick look. */
@@ -48,13 +49,9 @@ async function main(): Promise<void> {
   async function once(): Promise<{ accepted: number; done: number }> {
     const began = performance.now();
     const body = JSON.stringify({ dot_source: graph });
-    const response = await fetch(`${url}/runs`, { method: 'POST', headers, body });
-    if (!response.ok) {
-      throw new Error(await response.text());
-    }
-    const { id } = (await response.json()) as { id: string };
+    const { id } = JSON.parse(await request(`${url}/runs`, { method: 'POST', headers, body })) as { id: string };
     const accepted = performance.now() - began;
-    await (await fetch(`${url}/runs/${id}/events`, { headers })).text();
+    await request(`${url}/runs/${id}/events`, { headers });
     return { accepted, done: performance.now() - began };
   }
 

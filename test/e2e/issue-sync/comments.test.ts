@@ -1,25 +1,13 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
-import { aRepository } from '../../support/git/repository';
-import { type Stack, startStack } from '../../support/stack/stack';
+import type { GithubServer } from '../../support/forges/github-server';
+import type { Stack } from '../../support/stack/stack';
+import { startWithForge } from './synchronised-repository';
 
 let stack: Stack;
 let github: GithubServer;
 
 beforeAll(async () => {
-  process.env.GITHUB_COMMENTS_TOKEN = githubToken;
-  [github, stack] = await Promise.all([
-    startGithubServer(),
-    startStack({ BOARD_FORGE_ALLOW_PRIVATE: 'true', BOARD_RETRY_BACKOFF_MS: '50' }),
-  ]);
-  github.state.clockMs = Date.now() - 3_600_000;
-  await stack.call.addRepository('shop', await aRepository(stack.dir));
-  await stack.call.ok('PATCH', '/api/config/repos/shop', {
-    forge: {
-      ...{ kind: 'github', repository: 'acme/shop', baseUrl: github.baseUrl },
-      credential: 'env:GITHUB_COMMENTS_TOKEN',
-    },
-  });
+  ({ stack, github } = await startWithForge('GITHUB_COMMENTS_TOKEN'));
 });
 afterAll(() => Promise.all([stack.close(), github.close()]));
 

@@ -1,29 +1,16 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { issueSyncMessage } from '../../../workflows/message-proofs';
-import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
+import { type GithubServer, githubToken } from '../../support/forges/github-server';
 import { aRepository } from '../../support/git/repository';
 import { someProofs } from '../../support/stack/proofs';
-import { type Stack, startStack } from '../../support/stack/stack';
+import type { Stack } from '../../support/stack/stack';
+import { startWithForge } from './synchronised-repository';
 
 let stack: Stack;
 let github: GithubServer;
 
 beforeAll(async () => {
-  process.env.GITHUB_ISSUES_TOKEN = githubToken;
-  [github, stack] = await Promise.all([
-    startGithubServer(),
-    startStack({ BOARD_FORGE_ALLOW_PRIVATE: 'true', BOARD_RETRY_BACKOFF_MS: '50' }),
-  ]);
-  github.state.clockMs = Date.now() - 3_600_000;
-  await stack.call.addRepository('shop', await aRepository(stack.dir));
-  await stack.call.ok('PATCH', '/api/config/repos/shop', {
-    forge: {
-      kind: 'github',
-      repository: 'acme/shop',
-      baseUrl: github.baseUrl,
-      credential: 'env:GITHUB_ISSUES_TOKEN',
-    },
-  });
+  ({ stack, github } = await startWithForge('GITHUB_ISSUES_TOKEN'));
 });
 afterAll(() => Promise.all([stack.close(), github.close()]));
 

@@ -1,23 +1,11 @@
 import { eventually } from '../../../../platform/testing/eventually';
 import { runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
-import { startWithModels, type WithModels } from '../models-under-test';
-import { asking, runClient } from '../run-client';
-import type { WorkflowRunsUnderTest } from '../service-under-test';
+import { asking } from '../run-client';
+import { repeatingRuns } from './repeating-runs';
 
-let service: WorkflowRunsUnderTest;
-let models: WithModels;
-beforeAll(async () => {
-  models = await startWithModels({ WORKFLOW_RUNS_CONCURRENCY: '2' });
-  service = models.service;
+const { start, get, untilStatus, question, answer, models, service } = repeatingRuns({
+  WORKFLOW_RUNS_CONCURRENCY: '2',
 });
-/** Repeats its prompt. */
-beforeEach(() => models.provider.answers(({ body }) => [`said: ${textOf(body.messages.at(-1).content)}`]));
-afterAll(() => models.close());
-
-const textOf = (content: string | { text: string }[]): string =>
-  typeof content === 'string' ? content : content.map(({ text }) => text).join('');
-
-const { start, get, untilStatus, question, answer } = runClient(() => service);
 
 describe('a loop of a run', () => {
   const looping = (attributes: string, edge: string) =>
@@ -73,7 +61,7 @@ describe('people in a run', () => {
     const id = await start(asking);
     await question(id);
     expect(await answer(id, 'ok', body)).toMatchObject({ status: 400, body: { errors: [{ detail }] } });
-    await service.call('POST', `/runs/${id}/cancel`);
+    await service().call('POST', `/runs/${id}/cancel`);
   });
 
   it('choose several, or write it in their own words', async () => {
@@ -106,9 +94,9 @@ describe('people in a run', () => {
     const id = await start('digraph { start -> ok -> write -> exit; ok [shape=hexagon]; write [prompt="Write"] }');
     await question(id);
     const guidance = { location: { file: 'notes.md', line: 3 }, guidance: 'Be brief' };
-    expect(await service.call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
+    expect(await service().call('POST', `/runs/${id}/steer`, guidance)).toMatchObject({ status: 202, body: undefined });
     // A reader of the history may send it again: it was recorded once.
-    const handle = service.temporal.client.workflow.getHandle(runWorkflowId(id));
+    const handle = service().temporal.client.workflow.getHandle(runWorkflowId(id));
     const { events } = await handle.fetchHistory();
     const reported = events?.flatMap(
       ({ workflowExecutionUpdateAcceptedEventAttributes: each }) => each?.acceptedRequest?.input?.args?.payloads ?? [],
@@ -120,8 +108,8 @@ describe('people in a run', () => {
     await untilStatus(id, 'completed');
     const [{ content }] = (await get(`/runs/${id}/stages/write/turns`)).data;
     expect(content).toBe('Write\n\nGuidance given since the run began:\n- Be brief (notes.md:3)');
-    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'Too late' })).toMatchObject({ status: 409 });
-    expect(await service.call('POST', `/runs/${id}/steer`, { guidance: 'x', location: { line: 1 } })).toMatchObject({
+    expect(await service().call('POST', `/runs/${id}/steer`, { guidance: 'Too late' })).toMatchObject({ status: 409 });
+    expect(await service().call('POST', `/runs/${id}/steer`, { guidance: 'x', location: { line: 1 } })).toMatchObject({
       status: 422,
       body: { errors: [{ detail: expect.stringContaining('location.file') }] },
     });
@@ -160,10 +148,10 @@ describe('a graph', () => {
   });
 
   it('that is wrong is refused with what is wrong', async () => {
-    const refused = await service.call('POST', '/runs', { dot_source: 'digraph { start -> a }' });
+    const refused = await service().call('POST', '/runs', { dot_source: 'digraph { start -> a }' });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ status: '400', title: 'Bad Request' }] } });
     expect(refused.body.errors[0].detail).toContain('needs an exit');
-    expect(await service.call('POST', '/runs', {})).toMatchObject({ status: 422 });
-    expect(await service.call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
+    expect(await service().call('POST', '/runs', {})).toMatchObject({ status: 422 });
+    expect(await service().call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
   });
 });

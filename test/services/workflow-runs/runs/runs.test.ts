@@ -1,25 +1,13 @@
 import { createMessageProofs } from '../../../../platform/crypto/message-proof';
 import { eventually } from '../../../../platform/testing/eventually';
 import { runMessage, runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
-import { startWithModels, type WithModels } from '../models-under-test';
 import { aGate } from '../provider';
-import { asking, runClient } from '../run-client';
-import type { WorkflowRunsUnderTest } from '../service-under-test';
+import { asking } from '../run-client';
+import { repeatingRuns } from './repeating-runs';
 
-let service: WorkflowRunsUnderTest;
-let models: WithModels;
-beforeAll(async () => {
-  models = await startWithModels({ WORKFLOW_RUNS_CONCURRENCY: '2' });
-  service = models.service;
+const { start, get, untilStatus, question, answer, eventsOf, models, service } = repeatingRuns({
+  WORKFLOW_RUNS_CONCURRENCY: '2',
 });
-/** Repeats its prompt. */
-beforeEach(() => models.provider.answers(({ body }) => [`said: ${textOf(body.messages.at(-1).content)}`]));
-afterAll(() => models.close());
-
-const textOf = (content: string | { text: string }[]): string =>
-  typeof content === 'string' ? content : content.map(({ text }) => text).join('');
-
-const { start, get, untilStatus, question, answer, eventsOf } = runClient(() => service);
 
 describe('a run', () => {
   it('goes from its start to its exit, and is read on the way', async () => {
@@ -66,7 +54,7 @@ describe('a run', () => {
       'digraph { start -> a -> exit; a [label="<b>", URL="javascript:alert(1)", image="/etc/passwd"] }',
     );
     await untilStatus(id, 'completed');
-    const { headers, body } = await service.call('GET', `/runs/${id}/graph`);
+    const { headers, body } = await service().call('GET', `/runs/${id}/graph`);
     expect(headers.get('Content-Type')).toContain('image/svg+xml');
     expect(headers.get('Content-Security-Policy')).toContain('sandbox');
     expect(body).toContain('<svg');
@@ -87,7 +75,7 @@ describe('a run', () => {
     ]);
     expect(events.map((event) => event.id)).toEqual(events.map((_, index) => index + 1));
     await untilStatus(id, 'completed');
-    expect(await service.call('GET', `/runs/${id}/events`)).toMatchObject({
+    expect(await service().call('GET', `/runs/${id}/events`)).toMatchObject({
       status: 410,
       body: { errors: [{ detail: 'Event stream closed.' }] },
     });
@@ -110,15 +98,15 @@ describe('a prompt', () => {
   it('is asked of the model that is named, and what it used is counted', async () => {
     const id = await start(prompting('model="org/claude", system="Be kind", max_tokens=7'));
     await untilStatus(id, 'completed');
-    expect(models.provider.last()).toMatchObject({ path: '/v1/messages', body: { max_tokens: 7 } });
-    expect(JSON.stringify(models.provider.last().body.system)).toContain('Be kind');
+    expect(models().provider.last()).toMatchObject({ path: '/v1/messages', body: { max_tokens: 7 } });
+    expect(JSON.stringify(models().provider.last().body.system)).toContain('Be kind');
     expect(await stageOf(id)).toMatchObject({ model: 'org/claude', usage: { output_tokens: 50 } });
     expect(await get(`/runs/${id}/usage`)).toMatchObject({ totals: { output_tokens: 50 } });
   });
 
   it('is asked again when its provider fails, and watchers are notified', async () => {
     let calls = 0;
-    models.provider.answers(() => ((calls += 1) === 1 ? { status: 503, body: {} } : ['well']));
+    models().provider.answers(() => ((calls += 1) === 1 ? { status: 503, body: {} } : ['well']));
     const id = await start(prompting('max_retries=3'));
     const events = await eventsOf(id);
     expect(events.filter(({ event }) => 'StageRetrying' in event)).toHaveLength(1);
@@ -166,7 +154,7 @@ describe('a prompt', () => {
   });
 
   it('that cannot be answered fails its run, or goes where a failure leads', async () => {
-    models.provider.answers(() => ({ status: 400, body: { error: { message: 'no such thing' } } }));
+    models().provider.answers(() => ({ status: 400, body: { error: { message: 'no such thing' } } }));
     const failing = await start(prompting('max_retries=3'));
     expect(await untilStatus(failing, 'failed')).toMatchObject({ error: { message: expect.any(String) } });
     const caught = await start(`digraph { start -> ask; ask [prompt="Hi"]
@@ -176,7 +164,7 @@ describe('a prompt', () => {
   });
 
   it('is not begun for a model that is not there', async () => {
-    const { status, body } = await service.call('POST', '/runs', { dot_source: prompting('model="gpt-0"') });
+    const { status, body } = await service().call('POST', '/runs', { dot_source: prompting('model="gpt-0"') });
     expect({ status, detail: body.errors[0].detail }).toEqual({
       status: 400,
       detail: 'Node "ask": Model not found: gpt-0',
@@ -185,14 +173,14 @@ describe('a prompt', () => {
 
   it('is broken off when its run is cancelled', async () => {
     const gate = aGate();
-    models.provider.answers(async function* () {
+    models().provider.answers(async function* () {
       yield 'Half';
       await gate.opened;
     });
     const id = await start(prompting('max_retries=0'));
     await eventually(async () => expect((await stageOf(id)).status).toBe('running'));
-    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
-    await eventually(() => expect(models.provider.last().left).toBe(true));
+    expect(await service().call('POST', `/runs/${id}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
+    await eventually(() => expect(models().provider.last().left).toBe(true));
     gate.open();
   });
 });
@@ -201,27 +189,30 @@ describe('control', () => {
   it('pauses before the next stage, and continues', async () => {
     const id = await start('digraph { start -> ok -> a -> exit; ok [shape=hexagon]; a [prompt="hello"] }');
     await question(id);
-    expect(await service.call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 409 });
-    expect(await service.call('POST', `/runs/${id}/pause`)).toMatchObject({ status: 200, body: { status: 'paused' } });
-    expect(await service.call('POST', `/runs/${id}/pause`)).toMatchObject({
+    expect(await service().call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 409 });
+    expect(await service().call('POST', `/runs/${id}/pause`)).toMatchObject({
+      status: 200,
+      body: { status: 'paused' },
+    });
+    expect(await service().call('POST', `/runs/${id}/pause`)).toMatchObject({
       status: 409,
       body: { errors: [{ detail: 'Run is not pausable.' }] },
     });
     await answer(id, 'ok', { value: 'go' });
     await eventually(async () => expect((await get(`/runs/${id}/questions`)).data).toEqual([]));
-    expect(await service.call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 200 });
+    expect(await service().call('POST', `/runs/${id}/unpause`)).toMatchObject({ status: 200 });
     await untilStatus(id, 'completed');
   });
 
   it('cancels what runs', async () => {
     const id = await start(asking);
     await question(id);
-    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({
+    expect(await service().call('POST', `/runs/${id}/cancel`)).toMatchObject({
       status: 200,
       body: { status: 'cancelled' },
     });
     expect((await get(`/runs/${id}/stages`)).data.at(-1)).toMatchObject({ id: 'ok', status: 'cancelled' });
-    expect(await service.call('POST', `/runs/${id}/cancel`)).toMatchObject({
+    expect(await service().call('POST', `/runs/${id}/cancel`)).toMatchObject({
       status: 409,
       body: { errors: [{ detail: 'Run is not cancellable.' }] },
     });
@@ -230,7 +221,7 @@ describe('control', () => {
 
   it('lets so many work at a time, the oldest first, and cancels those that are queued', async () => {
     const gate = aGate();
-    models.provider.answers(async function* () {
+    models().provider.answers(async function* () {
       await gate.opened;
       yield 'well';
     });
@@ -247,17 +238,17 @@ describe('control', () => {
       status: 409,
       body: { errors: [{ detail: 'Run is not yet running.' }] },
     });
-    expect(await service.call('POST', `/runs/${third}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
-    await service.call('POST', `/runs/${ids[0]}/cancel`);
+    expect(await service().call('POST', `/runs/${third}/cancel`)).toMatchObject({ body: { status: 'cancelled' } });
+    await service().call('POST', `/runs/${ids[0]}/cancel`);
     await question(fourth);
     gate.open();
-    await service.call('POST', `/runs/${fourth}/cancel`);
+    await service().call('POST', `/runs/${fourth}/cancel`);
     await untilStatus(ids[1]!, 'completed');
   });
 
   it('does not count runs that wait for people or a time, and counts them again when they work', async () => {
     const gate = aGate();
-    models.provider.answers(async function* () {
+    models().provider.answers(async function* () {
       await gate.opened;
       yield 'well';
     });
@@ -277,7 +268,7 @@ describe('control', () => {
     expect(await get(`/runs/${queued}`)).toMatchObject({ status: 'queued' });
     gate.open();
     await untilStatus(queued, 'completed');
-    await service.call('POST', `/runs/${ids[2]}/cancel`);
+    await service().call('POST', `/runs/${ids[2]}/cancel`);
   });
 });
 
@@ -285,7 +276,7 @@ describe('reading', () => {
   it('lists runs, the newest first, in pages', async () => {
     const first = await start('digraph Listed { start -> exit }');
     const second = await start('digraph Listed { start -> exit }');
-    const { body: page, headers } = await service.call('GET', '/runs?workflow=listed&page[limit]=1');
+    const { body: page, headers } = await service().call('GET', '/runs?workflow=listed&page[limit]=1');
     expect(headers.get('link')).toBe('</runs?workflow=listed&page%5Blimit%5D=1&page%5Boffset%5D=1>; rel="next"');
     expect(page).toMatchObject({ data: [{ id: second }], meta: { has_more: true } });
     const rest = await get('/workflows/listed/runs?page[limit]=500&page[offset]=1');
@@ -299,20 +290,20 @@ describe('reading', () => {
     '/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/events',
     '/workflows/none',
   ])('reports that there is nothing at %s', async (path) => {
-    expect(await service.call('GET', path)).toMatchObject({ status: 404 });
+    expect(await service().call('GET', path)).toMatchObject({ status: 404 });
   });
 
   it('refuses ids, pages and tokens that are none', async () => {
-    expect(await service.call('GET', '/runs/..%2Fetc')).toMatchObject({ status: 400 });
-    expect(await service.call('GET', '/runs?page[limit]=many')).toMatchObject({ status: 400 });
-    expect(await service.call('GET', '/runs', undefined, null)).toMatchObject({ status: 401 });
+    expect(await service().call('GET', '/runs/..%2Fetc')).toMatchObject({ status: 400 });
+    expect(await service().call('GET', '/runs?page[limit]=many')).toMatchObject({ status: 400 });
+    expect(await service().call('GET', '/runs', undefined, null)).toMatchObject({ status: 401 });
   });
 });
 
 test('a forged message about a run is not done', async () => {
   const id = await start(asking);
   const { id: qid } = await question(id);
-  const { workflow } = service.temporal.client;
+  const { workflow } = service().temporal.client;
   const handle = workflow.getHandle(runWorkflowId(id));
   const proof = { ...createMessageProofs(Buffer.alloc(32)).sign(runMessage('cancel', id, {}), 60_000) };
   for (const [name, message] of [
@@ -335,5 +326,5 @@ test('a forged message about a run is not done', async () => {
     args: [{ runId: 'forged', graph }],
   });
   await expect(forged).rejects.toMatchObject({ cause: { type: 'MESSAGE_UNPROVEN' } });
-  expect(await service.call('POST', `/runs/${id}/cancel`, {})).toMatchObject({ status: 200 });
+  expect(await service().call('POST', `/runs/${id}/cancel`, {})).toMatchObject({ status: 200 });
 });
