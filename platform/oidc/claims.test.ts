@@ -15,7 +15,7 @@ describe('claims about a person', () => {
   it('have a name, or what stands for it', () => {
     expect(displayNameOf({ name: ' Ann ', email: 'a@b.example' }, 's')).toBe('Ann');
     expect(displayNameOf({ name: ' ', email: 'a@b.example' }, 's')).toBe('a@b.example');
-    expect(displayNameOf({}, 's')).toBe('s');
+    expect(displayNameOf({ name: 5, preferred_username: ['x'] }, 's')).toBe('s');
   });
 
   it.each<[Record<string, unknown>, boolean]>([

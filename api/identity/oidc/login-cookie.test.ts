@@ -34,6 +34,18 @@ describe('the cookie of a sign-in that was begun', () => {
     );
   });
 
+  it('has its plain name where there is no TLS', async () => {
+    const plain = createLoginCookies({
+      secrets: { read: async () => ({ current, former: [], rotatedAt: undefined }) },
+      secure: false,
+      now: () => at,
+    });
+    const header = await plain.header(login);
+    expect(header).toMatch(/^board_oidc_login=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(await plain.read({ cookie: valueOf(header) })).toMatchObject(login);
+    expect(await plain.read({})).toBeUndefined();
+  });
+
   it('is read after the secret was rotated, and not after the secret is gone', async () => {
     const cookie = await begun();
     const rotated = {

@@ -46,8 +46,29 @@ describe('a report that a session has ended', () => {
     ['about nobody', { sub: undefined, sid: undefined }],
     ['that is old', { iat: Math.floor(Date.now() / 1_000) - 600 }],
     ['without a name', { jti: undefined }],
+    ['with an empty name', { jti: '' }],
+    ['about no text', { sub: undefined, sid: 5 }],
+    ['without events', { events: null }],
+    ['whose events are a text', { events: event }],
   ])('is not believed: one %s', async (_case, change) => {
     await expect(verify(await hostile.sign(claims(change)))).rejects.toMatchObject({ name: 'UnprovenSignInError' });
+  });
+
+  it('cannot be verified while the keys cannot be read', async () => {
+    const away = createLogoutVerifier(
+      {
+        keys: async () => ({
+          ...{ issuer: hostile.issuer, jwksUri: new URL('http://127.0.0.1:1/jwks'), algorithms: ['RS256'] },
+          fetch: () => Promise.reject(new Error('away')),
+        }),
+      },
+      'board',
+    );
+    await expect(away(await hostile.sign(claims()))).rejects.toMatchObject({ name: 'ProviderUnavailableError' });
+  });
+
+  it('names no session that is not a text', async () => {
+    expect(await verify(await hostile.sign(claims({ sid: 5 })))).not.toHaveProperty('sid');
   });
 
   it('is not believed without a signature of the provider', async () => {

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { createLog } from '../../../platform/log/log';
+import type { Claims } from '../../../platform/oidc/claims';
+import { assertEndpoints, createProviderFetch } from '../../../platform/oidc/endpoints';
 import { SignInDeniedError, UnprovenSignInError } from '../../../platform/oidc/errors';
 import { createProvider, type Provider } from '../../../platform/oidc/provider';
 import {
@@ -34,14 +36,21 @@ describe('a provider of OpenID Connect', () => {
     });
 
   /** Begins a sign-in, and comes back with a code as the provider would send it. */
-  async function signIn(misconduct: Misconduct, change: (callback: URLSearchParams) => void = () => undefined) {
+  async function signIn(
+    misconduct: Misconduct,
+    change: (callback: URLSearchParams) => void = () => undefined,
+    {
+      needs = () => false,
+      ...settings
+    }: { needs?: (claims: Claims) => boolean; clientSecret?: string | undefined } = {},
+  ) {
     hostile.behave(misconduct);
-    const provider = ours();
+    const provider = ours(settings);
     const { secrets } = await provider.begin();
     hostile.expect(secrets.nonce);
     const callback = new URLSearchParams({ code: 'code', state: secrets.state, iss: hostile.issuer });
     change(callback);
-    return provider.complete(callback.toString(), secrets, () => false);
+    return provider.complete(callback.toString(), secrets, needs);
   }
 
   it('proves who has signed in', async () => {
@@ -64,6 +73,59 @@ describe('a provider of OpenID Connect', () => {
     const values = [secrets, other.secrets].flatMap(({ state, nonce, verifier }) => [state, nonce, verifier]);
     expect(new Set(values).size).toBe(6);
     expect(values.every((value) => value.length >= 43)).toBe(true);
+  });
+
+  it('has no session that is not named by a text', async () => {
+    expect(await signIn({ claims: { sid: 5 } })).not.toHaveProperty('sid');
+  });
+
+  describe('the user information', () => {
+    const metadata = () => ({ userinfo_endpoint: `${hostile.issuer}/userinfo` });
+    const needs = (claims: Claims) => claims.groups === undefined;
+
+    it('is read for what the ID token lacks, and decides nothing that is in it', async () => {
+      const userinfo = { sub: 'ann', groups: ['ops'], email: 'other@corp.example' };
+      const { claims } = await signIn(
+        { metadata: metadata(), userinfo, claims: { email: 'a@corp.example' } },
+        undefined,
+        { needs },
+      );
+      expect(claims).toMatchObject({ sub: 'ann', groups: ['ops'], email: 'a@corp.example' });
+    });
+
+    it('is not believed about another person', async () => {
+      const userinfo = { sub: 'mallory', groups: ['ops'] };
+      await expect(signIn({ metadata: metadata(), userinfo }, undefined, { needs })).rejects.toThrow(
+        UnprovenSignInError,
+      );
+    });
+
+    it('is not asked when nothing is lacking, or where there is none', async () => {
+      const before = hostile.received.length;
+      await signIn({ metadata: metadata(), claims: { groups: ['dev'] } }, undefined, { needs });
+      expect((await signIn({}, undefined, { needs })).claims.groups).toBeUndefined();
+      expect(hostile.received.slice(before)).not.toContain('/userinfo');
+    });
+  });
+
+  describe('is sent the secret of its client', () => {
+    const methods = (...supported: string[]): Misconduct => ({
+      metadata: { token_endpoint_auth_methods_supported: supported },
+    });
+    // Both parts are percent-encoded (RFC 6749, 2.3.1).
+    const basic = `Basic ${Buffer.from(`board:${clientSecret.replaceAll('-', '%2D')}`).toString('base64')}`;
+
+    it.each<[string, Misconduct, string | undefined, string | undefined, string | null]>([
+      ['in the header, by default', {}, clientSecret, basic, null],
+      ['in the header, where only that is supported', methods('client_secret_basic'), clientSecret, basic, null],
+      ['in the form, where that is supported', methods('client_secret_post'), clientSecret, undefined, clientSecret],
+      ['not at all, of a public client', methods('client_secret_post', 'none'), undefined, undefined, null],
+    ])('%s', async (_case, misconduct, secret, authorization, sent) => {
+      await signIn(misconduct, undefined, { clientSecret: secret });
+      const { authorization: received, form } = hostile.tokenRequest();
+      expect([received, form.get('client_secret')]).toEqual([authorization, sent]);
+      expect(form.get('code_verifier')).toMatch(/^[\w-]{43,}$/);
+    });
   });
 
   const otherKey = async (claims: JWTPayload) => {
@@ -151,6 +213,43 @@ describe('a provider of OpenID Connect', () => {
     await expect(ours().begin()).rejects.toMatchObject({ name: 'ProviderUnavailableError' });
   });
 
+  it('names a bounded number of other origins', async () => {
+    const fetchThere = createProviderFetch(new URL('https://id.example'));
+    const call = async (n: number) => {
+      try {
+        await fetchThere(`https://127.0.0.1:${n}/`, {
+          method: 'GET',
+          headers: {},
+          body: undefined,
+          redirect: 'manual',
+        });
+        return '';
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    const names = [];
+    for (let port = 1; port <= 12; port += 1) {
+      names.push(await call(port), await call(port));
+    }
+    expect(names).toEqual([...Array(22).fill('ForbiddenAddressError'), ...Array(2).fill('ProviderUnavailableError')]);
+  });
+
+  it.each<[string, string, string, boolean]>([
+    ['https', 'https://id.example', 'https://tokens.example/token', true],
+    ['http elsewhere', 'https://id.example', 'http://tokens.example/token', false],
+    ['http of this machine, of a provider elsewhere', 'https://id.example', 'http://127.0.0.1:9/token', false],
+    ['http of this machine', 'http://localhost:9', 'http://[::1]:9/token', true],
+    ['http elsewhere, of a provider of this machine', 'http://127.0.0.1:9', 'http://10.0.0.1/token', false],
+  ])('has its endpoints verified: %s', (_case, issuer, endpoint, isSound) => {
+    const check = () => assertEndpoints({ issuer, token_endpoint: endpoint }, new URL(issuer));
+    if (isSound) {
+      expect(check).not.toThrow();
+    } else {
+      expect(check).toThrow('token_endpoint');
+    }
+  });
+
   it('cannot make the service call other addresses of its network', async () => {
     const metadata = { token_endpoint: 'https://127.0.0.2:9/token' };
     const error = await signIn({ metadata }).catch((reason: unknown) => reason);
@@ -163,6 +262,9 @@ describe('a provider of OpenID Connect', () => {
     await expect(provider.begin()).rejects.toMatchObject({ name: 'ProviderUnavailableError' });
     hostile.behave({});
     await expect(provider.begin()).resolves.toBeDefined();
+    await expect(signIn({ tokens: { status: 500, body: '{"error":"server_error"}' } })).rejects.toMatchObject({
+      name: 'ProviderUnavailableError',
+    });
     await expect(signIn({ tokens: { status: 500, body: '{}' } })).rejects.toMatchObject({
       name: 'ProviderUnavailableError',
     });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
 /** How a provider responds that does not do what it should. */
@@ -11,14 +12,16 @@ export interface Misconduct {
   idToken?: (claims: JWTPayload) => string | Promise<string>;
   /** The whole response of the token endpoint. */
   tokens?: { status: number; body: string };
-  /** Never responds to this path. */
-  silentAt?: string;
+  /** What the user information claims. */
+  userinfo?: Record<string, unknown>;
 }
 
 export interface HostileProvider {
   issuer: string;
-  /** The requests that it received, by path. */
+  /** The paths of the requests that it received. */
   received: string[];
+  /** The last request for tokens. */
+  tokenRequest(): { authorization: string | undefined; form: URLSearchParams };
   behave(misconduct: Misconduct): void;
   /** What the next ID token is about. */
   expect(nonce: string): void;
@@ -38,13 +41,15 @@ export async function startHostileProvider(): Promise<HostileProvider> {
   const received: string[] = [];
   let misconduct: Misconduct = {};
   let nonce = '';
+  let tokenRequest: ReturnType<HostileProvider['tokenRequest']> = {
+    authorization: undefined,
+    form: new URLSearchParams(),
+  };
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', issuer).pathname;
     received.push(path);
-    void respond(path, request).then((reply) => {
-      if (reply) {
-        response.writeHead(reply.status, { 'Content-Type': 'application/json' }).end(reply.body);
-      }
+    void respond(path, request).then(({ status, body }) => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,14 +58,8 @@ export async function startHostileProvider(): Promise<HostileProvider> {
   const sign = (claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> =>
     new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'own', ...header }).sign(privateKey);
 
-  async function respond(
-    path: string,
-    request: IncomingMessage,
-  ): Promise<{ status: number; body: string } | undefined> {
-    request.resume();
-    if (path === misconduct.silentAt) {
-      return undefined;
-    }
+  async function respond(path: string, request: IncomingMessage): Promise<{ status: number; body: string }> {
+    const body = await text(request);
     if (path === '/.well-known/openid-configuration') {
       const metadata = {
         issuer,
@@ -75,6 +74,10 @@ export async function startHostileProvider(): Promise<HostileProvider> {
     if (path === '/jwks') {
       return { status: 200, body: JSON.stringify(jwks) };
     }
+    if (path === '/userinfo') {
+      return { status: 200, body: JSON.stringify(misconduct.userinfo) };
+    }
+    tokenRequest = { authorization: request.headers.authorization, form: new URLSearchParams(body) };
     if (misconduct.tokens) {
       return misconduct.tokens;
     }
@@ -95,6 +98,7 @@ export async function startHostileProvider(): Promise<HostileProvider> {
   return {
     issuer,
     received,
+    tokenRequest: () => tokenRequest,
     behave(next) {
       misconduct = next;
     },
