@@ -13,7 +13,6 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
-import { oidcContract, sessionsContract } from './sessions';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
 
@@ -34,7 +33,5 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
-  sessionsContract(harness);
-  oidcContract(harness);
   workspacesContract(harness);
 }

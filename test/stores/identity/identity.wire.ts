@@ -2,6 +2,7 @@ import { MongoClient } from 'mongodb';
 import { createLog } from '../../../platform/log/log';
 import { openMongo } from '../../../stores/mongo/database';
 import { identityContract } from '../contract/identity';
+import { oidcContract, sessionsContract } from '../contract/sessions';
 
 const server = process.env.MONGODB_URL;
 if (!server) {
@@ -17,8 +18,11 @@ afterAll(async () => {
 });
 
 describe('mongo', () => {
-  identityContract({
+  const harness = {
     answersOwnResult: !process.env.MONGODB_IN_MEMORY,
     open: () => openMongo({ url: url.href, log: createLog({ name: 'test', level: 'fatal' }) }),
-  });
+  };
+  identityContract(harness);
+  sessionsContract(harness);
+  oidcContract(harness);
 });
