@@ -3,7 +3,7 @@ import { runWorkflowId } from '../../../../services/workflow-runs/runs/execution
 import { asking } from '../run-client';
 import { repeatingRuns } from './repeating-runs';
 
-const { start, get, untilStatus, question, answer, models, service } = repeatingRuns({
+const { start, get, untilStatus, question, answer, service } = repeatingRuns({
   WORKFLOW_RUNS_CONCURRENCY: '2',
 });
 
