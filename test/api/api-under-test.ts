@@ -77,23 +77,25 @@ export async function startWholeTestApi(
 
 async function start(settings: Record<string, string>, options: StartOptions): Promise<ApiUnderTest> {
   const directory = await makeTempDir('api');
-  const env = readEnvironment({
-    BOARD_PORT: '0',
-    BOARD_DATA_DIR: directory.path,
-    BOARD_ADMIN_KEY: adminKey,
-    BOARD_API_KEYS: `worker:${agentKey}:agent,viewer:${readKey}:read-only`,
-    RATE_LIMIT_GLOBAL: '0',
-    RATE_LIMIT_READ: '0',
-    RATE_LIMIT_WRITE: '0',
-    RATE_LIMIT_UPLOAD: '0',
-    RATE_LIMIT_AUTH: '0',
-    RATE_LIMIT_AUTH_FAILURES: '0',
-    NODE_ENV: 'test',
-    ...mongoSettings(),
-    ...settings,
-  });
-  const log = createLog({ name: 'test-api', level: 'silent' });
-  const api = await startApi(env, log, options).catch(async (error: unknown) => {
+  const startOne = async () => {
+    const env = readEnvironment({
+      BOARD_PORT: '0',
+      BOARD_DATA_DIR: directory.path,
+      BOARD_ADMIN_KEY: adminKey,
+      BOARD_API_KEYS: `worker:${agentKey}:agent,viewer:${readKey}:read-only`,
+      RATE_LIMIT_GLOBAL: '0',
+      RATE_LIMIT_READ: '0',
+      RATE_LIMIT_WRITE: '0',
+      RATE_LIMIT_UPLOAD: '0',
+      RATE_LIMIT_AUTH: '0',
+      RATE_LIMIT_AUTH_FAILURES: '0',
+      NODE_ENV: 'test',
+      ...mongoSettings(),
+      ...settings,
+    });
+    return startApi(env, createLog({ name: 'test-api', level: 'silent' }), options);
+  };
+  const api = await startOne().catch(async (error: unknown) => {
     await directory.remove();
     throw error;
   });
