@@ -1,6 +1,6 @@
 import type { AppError } from '../../../platform/errors/app-error';
+import { ModelError } from '../../../platform/models/errors';
 import { refuse } from '../http/errors';
-import { ModelError } from './errors';
 
 /** The refusal for a model that brought no answer; what is not a failure of a model is thrown on. */
 export function refusalOf(error: unknown): AppError {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { ModelError } from '../../../platform/models/errors';
+import { type Model, model, modelName, type ModelTest, modelTest } from '../../../platform/models/model';
+import type { Models } from '../../../platform/models/models';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
 import { pageFrom, pageOf, pageQuery } from '../http/pages';
-import { ModelError } from './errors';
-import { type Model, model, modelName, type ModelTest, modelTest } from './model';
-import type { Models } from './models';
 
 const shared = { mount: 'root', tag: 'models', permission: usePermission } as const;
 const params = z.object({ id: modelName });

@@ -1,6 +1,6 @@
 import { jsonSchema, type LanguageModel, Output, type streamText, tool, type ToolChoice, type ToolSet } from 'ai';
 import type { z } from 'zod';
-import { compact } from '../../../platform/json/compact';
+import { compact } from '../json/compact';
 import type { Model } from './model';
 import { promptOf } from './prompt';
 import type { modelRequest } from './request';

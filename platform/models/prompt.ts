@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, JSONValue, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
-import { compact } from '../../../platform/json/compact';
+import { compact } from '../json/compact';
 import { callsIn, type Message, type Part, type PartOf } from './message';
 
 type UserPart = Exclude<UserModelMessage['content'], string>[number];

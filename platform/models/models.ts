@@ -1,4 +1,4 @@
-import { createRedactor } from '../../../platform/log/redact';
+import { createRedactor } from '../log/redact';
 import { callModel } from './call';
 import type { Catalog, CatalogEntry, ReachedProvider } from './catalog';
 import { ModelError } from './errors';

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { APICallError, UnsupportedFunctionalityError } from 'ai';
-import type { Redactor } from '../../../platform/log/redact';
+import type { Redactor } from '../log/redact';
 import { ModelError, type ModelErrorKind } from './errors';
 
 const longestMessage = 500;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { errorMessage } from '../../../platform/errors/app-error';
+import { errorMessage } from '../errors/app-error';
 import { type Model, model, modelName } from './model';
 
 const providerName = z
@@ -68,6 +68,14 @@ export class CatalogError extends Error {
   }
 }
 
+/** Ids and aliases of the models of a catalog that are really called. */
+export const namesOf = (catalog: Catalog): ReadonlySet<string> =>
+  new Set(
+    catalog
+      .filter(({ provider: { kind } }) => kind !== 'dry-run')
+      .flatMap(({ model: { id, aliases } }) => [id, ...aliases]),
+  );
+
 /** What the service works with out of the box. */
 export const dryRunCatalog: Catalog = [
   {
@@ -88,7 +96,7 @@ export const dryRunCatalog: Catalog = [
 ];
 
 /**
- * Reads the file that `WORKFLOW_RUNS_MODELS` names.
+ * Reads the file of a catalog: `BOARD_MODELS`, `WORKFLOW_RUNS_MODELS`.
  *
  * @throws CatalogError with all that is wrong with it
  */

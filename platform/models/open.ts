@@ -1,16 +1,21 @@
-import type { PartEnvironment } from '../../../platform/config/part-settings';
-import type { Log } from '../../../platform/log/log';
+import type { Log } from '../log/log';
 import { dryRunCatalog, readCatalog } from './catalog';
 import { createModels, type Models } from './models';
 
+interface ModelSettings {
+  /** The file of the catalog; the catalog of the dry run when absent. */
+  path: string | undefined;
+  /** No model is called. */
+  dryRun: boolean;
+}
+
 /**
- * The models of this service by its settings. Keys are read from the environment when they are needed, and stored
+ * The models of a process by its settings. Keys are read from the environment when they are needed, and stored
  * nowhere.
  *
  * @throws CatalogError with all that is wrong with the catalog's file
  */
-export async function openModels(env: PartEnvironment<'workflow-runs'>, log: Log): Promise<Models> {
-  const { WORKFLOW_RUNS_MODELS: path, WORKFLOW_RUNS_DRY_RUN: dryRun } = env;
+export async function openModels({ path, dryRun }: ModelSettings, log: Log): Promise<Models> {
   const catalog = path === undefined ? dryRunCatalog : await readCatalog(path);
   const keyOf = (name: string): string | undefined => process.env[name];
   const variables = catalog.flatMap(({ provider }) =>

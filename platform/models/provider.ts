@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import { compact } from '../../../platform/json/compact';
+import { compact } from '../json/compact';
 import type { ReachedProvider } from './catalog';
 import type { ModelRequest } from './request';
 
