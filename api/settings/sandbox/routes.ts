@@ -6,18 +6,21 @@ import {
   sandboxPresetCreate,
   sandboxPresetList,
   sandboxPresetUpdate,
+  sandboxQuestion,
+  sandboxVerdict,
 } from '../../../contracts/settings/sandbox';
 import { validationError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
-import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
+import { validatePreset, type ValidationContext } from './validate';
 
 const listQuery = z.strictObject(listPage(1000, 1000));
 const type = 'sandbox-presets';
 
 /** What runs may reach, as presets that launches name with `sandboxPresetId` (specification 2, Policies). */
-export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 'sandboxes'>): void {
+export function sandboxRoutes(routes: Routes, context: ValidationContext): void {
+  const { sandboxes } = context;
   const presets = recordRoutes(routes, {
     records: sandboxes,
     resource: 'sandbox preset',
@@ -73,6 +76,21 @@ export function sandboxRoutes(routes: Routes, { sandboxes }: Pick<ApiContext, 's
     summary: 'Delete a sandbox preset',
     audit: { action: 'sandbox-preset.delete' },
   });
+
+  routes.add(
+    {
+      method: 'post',
+      path: '/sandbox-policies/validate',
+      operationId: 'validateSandboxPreset',
+      summary: 'Validate a sandbox preset against what a provider enforces; nothing is launched',
+      tag: 'sandbox',
+      permission: 'agent:read',
+      body: sandboxQuestion,
+      response: sandboxVerdict,
+      errors: [404, 409],
+    },
+    ({ body }) => validatePreset(context, body),
+  );
 }
 
 /** A readable id from a name. @throws AppError 400 when the name has no usable character */

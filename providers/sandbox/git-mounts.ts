@@ -1,0 +1,71 @@
+import { lstat, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Mount } from './mounts';
+import { SandboxError } from './sandbox-error';
+
+/**
+ * What a worktree needs of its repository, and no more: objects can be added, the branch of the worktree can move, and its
+ * own index can change. Packs, settings, hooks, other branches that there are, and where the worktree leads to cannot.
+ *
+ * @param gitDir the administrative directory of the worktree, as it was recorded before the agent ran
+ */
+export async function gitMounts(gitDir: string, worktree: string): Promise<Mount[]> {
+  const common = dirname(dirname(gitDir));
+  if (basename(dirname(gitDir)) !== 'worktrees') {
+    throw new SandboxError(`${gitDir} is not the administrative directory of a worktree.`);
+  }
+  const read = (path: string): Mount => ({ kind: 'read', path, optional: true });
+  const write = (path: string): Mount => ({ kind: 'write', path });
+  const objects = join(common, 'objects');
+  return [
+    { kind: 'read', path: common },
+    write(objects),
+    read(join(objects, 'pack')),
+    read(join(objects, 'info')),
+    ...(await branchMounts(common, gitDir)),
+    write(gitDir),
+    ...['commondir', 'gitdir', 'config.worktree'].map((name) => read(join(gitDir, name))),
+    { kind: 'read', path: join(worktree, '.git') },
+  ];
+}
+
+/** The branch that is checked out, with the directory in which git replaces its file, and its log. */
+async function branchMounts(common: string, gitDir: string): Promise<Mount[]> {
+  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '');
+  const [, branch] = /^ref: refs\/heads\/(\S+)\s*$/.exec(head) ?? [];
+  if (branch === undefined || branch.split('/').some((part) => part === '..' || part === '')) {
+    return [];
+  }
+  const ref = join(common, 'refs', 'heads', branch);
+  const log = join(common, 'logs', 'refs', 'heads', branch);
+  await mkdir(dirname(ref), { recursive: true });
+  await mkdir(dirname(log), { recursive: true });
+  await makeLog(log, dirname(ref));
+  const beside = (await readdir(dirname(ref))).filter((name) => name !== basename(ref) && !name.endsWith('.lock'));
+  return [
+    { kind: 'write', path: dirname(ref) },
+    ...beside.map((name): Mount => ({ kind: 'read', path: join(dirname(ref), name), optional: true })),
+    ...((await lstat(log)).isFile() ? [{ kind: 'write', path: log } as const] : []),
+  ];
+}
+
+/** Git makes the log of a branch when it is missing, in a directory that cannot be written to from inside. */
+async function makeLog(log: string, refs: string): Promise<void> {
+  const file = await open(log, 'wx').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      return undefined;
+    }
+    throw error;
+  });
+  if (!file) {
+    return;
+  }
+  try {
+    // Those who may move the branch may write its log: agents can have a user of their own.
+    const { uid, gid, mode } = await stat(refs);
+    await file.chown(uid, gid);
+    await file.chmod(0o644 | (mode & 0o020));
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,171 @@
+import { lstat, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commit, put, sh } from '../git/git-fixture';
+import { aSandbox } from './sandbox-fixture';
+
+let box: Awaited<ReturnType<typeof aSandbox>>;
+beforeEach(async () => {
+  box = await aSandbox();
+});
+afterEach(() => box.remove());
+
+const denying = (...deniedPaths: string[]) => ({ filesystem: { deniedPaths } });
+
+describe('files of a sandbox', () => {
+  test('let the agent write in its worktree and nowhere else', async () => {
+    const { out, outcome } = await box.run(
+      {},
+      `echo in > inside
+       for path in /usr/outside /etc/outside /proc/1/root/usr/outside /var/outside; do
+         (echo x > "$path") 2>/dev/null && echo "wrote $path"
+       done
+       echo x > /tmp/own && cat /tmp/own; (echo x > "$PWD/../../outside") 2>/dev/null; cat ${box.dataDir}/board.sqlite 2>/dev/null; ls -A /run /sys; cat "$BOARD_TASK_ENVELOPE" >/dev/null && echo given`,
+    );
+    expect(outcome).toMatchObject({
+      ended: 'exit',
+      exitCode: 0,
+      sandbox: { mechanism: 'bubblewrap', network: 'shared' },
+    });
+    expect(out.split('\n')).toEqual(['x', '/run:', '', '/sys:', 'given']);
+    expect(await readFile(join(box.worktree, 'inside'), 'utf8')).toBe('in\n');
+    await expect(lstat('/usr/outside')).rejects.toThrow();
+    expect(await readdir(join(box.directory.path))).not.toContain('outside');
+  });
+
+  test('that are denied cannot be read by any way to them', async () => {
+    await put(box.worktree, { 'keys/private.txt': 'denied content', 'deep/in/secret.txt': 'denied content' });
+    await symlink('keys/private.txt', join(box.worktree, 'shortcut'));
+    const { out, err } = await box.run(
+      denying('keys', 'deep/in/secret.txt', '/etc/hostname'),
+      `for path in keys/private.txt shortcut deep/in/secret.txt /etc/hostname; do
+         cat "$path" "/proc/self/root$PWD/$path" "/proc/1/root$PWD/$path" "/proc/self/cwd/$path" 2>/dev/null
+       done
+       ls keys 2>/dev/null
+       ln deep/in/secret.txt hard 2>/dev/null && cat hard
+       mv deep moved 2>/dev/null && cat moved/in/secret.txt
+       mv deep/in moved 2>/dev/null && cat moved/secret.txt
+       rm -rf keys deep/in/secret.txt 2>/dev/null
+       chmod 777 keys deep/in/secret.txt 2>/dev/null && cat deep/in/secret.txt
+       umount keys 2>/dev/null && cat keys/private.txt
+       mkdir view && mount --bind . view 2>/dev/null && cat view/keys/private.txt
+       unshare -Urm sh -c 'umount keys; cat keys/private.txt' 2>/dev/null
+       echo end`,
+    );
+    expect({ out, err }).toMatchObject({ out: 'end' });
+    expect(await readFile(join(box.worktree, 'keys/private.txt'), 'utf8')).toBe('denied content');
+    expect(await readFile(join(box.worktree, 'deep/in/secret.txt'), 'utf8')).toBe('denied content');
+  });
+
+  test('that are denied and do not exist cannot be made, and leave nothing that git sees', async () => {
+    const { out } = await box.run(
+      denying('later/on'),
+      `mkdir -p later/on/x 2>/dev/null || echo refused; (echo x > later/on) 2>/dev/null || echo refused; rm -rf later 2>/dev/null; mv later gone 2>/dev/null || echo refused; git status --porcelain`,
+    );
+    expect(out.split('\n')).toEqual(['refused', 'refused', 'refused']);
+    expect(await readdir(join(box.worktree, 'later/on'))).toEqual([]);
+    expect(await sh(box.worktree, 'status', '--porcelain')).toBe('');
+  });
+
+  test('are denied by a pattern wherever it matches, and by the place that a link leads to', async () => {
+    await put(box.worktree, {
+      'a/b/one.pem': 'denied',
+      'two.pem': 'denied',
+      'real/x.txt': 'denied',
+      'open.txt': 'open',
+    });
+    await symlink('real', join(box.worktree, 'alias'));
+    const { out } = await box.run(
+      denying('**/*.pem', 'alias'),
+      'cat a/b/one.pem two.pem real/x.txt open.txt 2>/dev/null',
+    );
+    expect(out).toBe('open');
+  });
+
+  test('cannot be those of the worktree itself: nothing is started', async () => {
+    const { outcome } = await box.run(denying('.'), 'echo started');
+    expect(outcome).toMatchObject({
+      ended: 'spawn-failed',
+      error: expect.stringContaining('denies the worktree itself'),
+    });
+  });
+
+  test('with secrets are masked, in the home directory and in the worktree', async () => {
+    await put(box.worktree, { '.env': 'SECRET=1', 'sub/.env.local': 'SECRET=2', '.env.example': 'SECRET=' });
+    const { out } = await box.run(
+      { filesystem: { dotfileMasking: true } },
+      'cat .env sub/.env.local .env.example 2>/dev/null',
+    );
+    expect(out).toBe('SECRET=');
+  });
+
+  test('may be restricted to some for writing, of which none may be a link out of the worktree', async () => {
+    const { out } = await box.run(
+      { filesystem: { writePaths: ['src', 'made/here'] } },
+      'echo x > src/new && echo x > made/here/new && echo written; (echo x > other) 2>/dev/null || echo refused; cat README.md; mv src src2 2>/dev/null || echo pinned',
+    );
+    expect(out.split('\n')).toEqual(['written', 'refused', '# Sample', 'pinned']);
+    await symlink('/etc', join(box.worktree, 'link'));
+    const { outcome } = await box.run({ filesystem: { writePaths: ['link'] } }, 'echo started');
+    expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining('is a symbolic link') });
+  });
+
+  test('may be restricted to some for reading: nothing else of the host is there but its system', async () => {
+    const { out } = await box.run(
+      { filesystem: { readPaths: ['src'] } },
+      `cat src/a.txt; cat README.md 2>/dev/null; echo $(ls /) $(ls -A ${box.repository}); (echo x > /top) 2>/dev/null || echo refused; echo x > src/a.txt && echo written`,
+    );
+    const [first, root, ...rest] = out.split('\n');
+    expect(first).toBe('a');
+    expect(root).not.toMatch(/\b(home|root|srv|opt|work)\b/);
+    expect(rest).toEqual(['refused', 'written']);
+  });
+
+  test('of the data directory of the service are opened by no preset', async () => {
+    const { outcome } = await box.run({ filesystem: { readPaths: [box.dataDir] } }, 'echo started');
+    expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining('data directory') });
+  });
+});
+
+describe('the repository of a sandbox', () => {
+  test('takes the commits of the worktree, and is not changed otherwise', async () => {
+    const { repository } = box;
+    await sh(repository, 'branch', 'other');
+    await sh(repository, 'branch', 'board/sibling');
+    await sh(repository, 'gc', '-q');
+    await sh(repository, 'update-ref', 'refs/heads/board/loose', 'main');
+    const { out, err, outcome } = await box.run(
+      {},
+      `export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x
+       echo work > work.txt && git add -A && git commit -q -m "Add work" && git log --format=%s -1
+       cd ${repository}/.git
+       for file in hooks/pre-commit hooks/post-checkout config HEAD packed-refs info/exclude refs/heads/main refs/heads/board/loose objects/info/alternates objects/pack/x worktrees/task/commondir worktrees/task/gitdir; do
+         (echo x > "$file") 2>/dev/null && echo "wrote $file"
+       done
+       rm -f objects/pack/* refs/heads/board/loose 2>/dev/null
+       cd "$OLDPWD"; git config user.name Z 2>/dev/null && echo config-changed
+       git branch -f main HEAD 2>/dev/null && echo main-moved
+       git branch -D other 2>/dev/null && echo other-gone
+       (echo "gitdir: /elsewhere" > .git) 2>/dev/null && echo diverted; mv .git x 2>/dev/null && echo moved
+       (echo x > ${repository}/README.md) 2>/dev/null; true`,
+    );
+    expect({ out, err, exit: outcome.exitCode }).toMatchObject({ out: 'Add work', exit: 0 });
+    expect(await sh(box.worktree, 'log', '--format=%s', '-2')).toBe('Add work\nBegin\n');
+    expect(await sh(repository, 'fsck', '--full')).toBe('');
+    expect(await readFile(join(repository, 'README.md'), 'utf8')).toBe('# Sample\n');
+    const refs = await sh(repository, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads');
+    expect(refs.split('\n').filter((line) => line.endsWith(box.baseSha))).toHaveLength(4);
+  });
+
+  test('does not lose tracked files that are denied by a commit of everything', async () => {
+    await put(box.worktree, { 'vault/key': 'denied' });
+    await commit(box.worktree, 'Add the vault');
+    const { out } = await box.run(
+      denying('vault'),
+      `export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x
+       echo work > work.txt; git add -A 2>/dev/null; git commit -q -m "Add work" && git show --stat --format=%s HEAD`,
+    );
+    expect(out).toContain('work.txt');
+    expect(out).not.toContain('vault');
+    expect(await sh(box.worktree, 'ls-files', 'vault')).toBe('vault/key\n');
+  });
+});
