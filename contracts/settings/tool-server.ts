@@ -16,7 +16,7 @@ export const environmentKey = z
   });
 
 /** A header whose value is that of a variable of the worker, after a prefix such as `Bearer `. */
-const header = z.strictObject({
+export const header = z.strictObject({
   name: z
     .string()
     .max(200)
@@ -25,8 +25,14 @@ const header = z.strictObject({
   prefix: text(100).optional(),
 });
 
-/** Whether no run begins without the server: `required` when absent. One that is optional is left out where it cannot be had. */
-const requirement = z.enum(['required', 'optional']).optional();
+/** Whether no run begins without the server. One that is optional is left out where it cannot be had. */
+export const toolServerRequirement = z.enum(['required', 'optional']);
+/** `required` when absent. */
+const requirement = toolServerRequirement.optional();
+
+/** A program and its arguments, which no shell reads. */
+export const programCommand = text(4096, 1);
+export const programArgs = z.array(text(8192)).max(64).default([]);
 
 const remote = { name: slug, url: webUrl, headers: z.array(header).max(32).default([]), requirement };
 
@@ -36,8 +42,8 @@ export const toolServer = z
     z.strictObject({
       type: z.literal('stdio'),
       name: slug,
-      command: text(4096, 1),
-      args: z.array(text(8192)).max(64).default([]),
+      command: programCommand,
+      args: programArgs,
       environmentKeys: z.array(environmentKey).max(64).default([]),
       requirement,
     }),
@@ -50,3 +56,9 @@ export type ToolServer = z.infer<typeof toolServer>;
 /** The variables of the worker that a tool server is given. */
 export const toolServerKeys = (server: ToolServer): string[] =>
   server.type === 'stdio' ? server.environmentKeys : server.headers.map((each) => each.environmentKey);
+
+/** The ids of tool servers of the board, each once. */
+export const namedToolServers = z
+  .array(slug)
+  .max(32)
+  .refine((ids) => new Set(ids).size === ids.length, 'must not name a tool server twice');

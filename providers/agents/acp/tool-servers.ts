@@ -3,6 +3,7 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { ToolServer } from '../../../contracts/settings/tool-server';
 import { findCommand } from '../../../platform/processes/find-command';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
+import type { AgentDispatch } from '../provider';
 import { AcpFailure } from './failure';
 
 /**
@@ -30,6 +31,25 @@ export function toolServersFor(
   }
   return found;
 }
+
+/**
+ * The tools of the run as one server of the session, for an agent that takes servers of the type `http`. Any other has the file that
+ * `BOARD_TOOL_BRIDGE` names, as agents of other families have.
+ */
+export const bridgeServers = (
+  { toolBridge }: Pick<AgentDispatch, 'toolBridge'>,
+  transports: Transports,
+): McpServer[] =>
+  toolBridge && transports?.http === true
+    ? [
+        {
+          type: 'http',
+          name: 'runboard',
+          url: toolBridge.mcpUrl,
+          headers: [{ name: 'Authorization', value: `Bearer ${toolBridge.handle}` }],
+        },
+      ]
+    : [];
 
 /** The tool servers of a session, and why optional ones are not among them. */
 interface SessionToolServers {

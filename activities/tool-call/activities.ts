@@ -1,0 +1,184 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { ToolCallState } from '../../contracts/integrations/tool-call';
+import type { ToolServerDefinition } from '../../contracts/integrations/tool-server';
+import { findTool } from '../../domain/tool-servers/catalog';
+import { toolServerChanged } from '../../domain/tool-servers/refusals';
+import { createRedactor } from '../../platform/log/redact';
+import { redactJson } from '../../platform/log/redact-json';
+import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import type { ToolServerPool } from '../../providers/tool-servers/pool';
+import { type ToolCallResult, ToolServerError } from '../../providers/tool-servers/tool-server';
+import type { ToolCallEnd, ToolCallRecord, ToolCallStore } from '../../stores/integrations/tool-call-store';
+import type { ToolCatalogStore } from '../../stores/integrations/tool-catalog-store';
+import type { ToolServerStore } from '../../stores/integrations/tool-server-store';
+import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
+import type { RunEventStore } from '../../stores/runs/event-store';
+import { hasRunningAgent } from '../../stores/runs/launch/launch-parent';
+import type { ToolCallRef } from '../../workflows/tool-call/messages';
+import { publishCall } from './events';
+
+export interface ToolCallRecordDependencies {
+  attempts: Pick<AttemptStore, 'get'>;
+  calls: ToolCallStore;
+  events: Pick<RunEventStore, 'appendUnlessEnded'>;
+  now(): Date;
+}
+
+export interface ToolCallDependencies extends ToolCallRecordDependencies {
+  catalogs: Pick<ToolCatalogStore, 'get'>;
+  servers: Pick<ToolServerStore, 'definition'>;
+  pool: Pick<ToolServerPool, 'use' | 'close'>;
+}
+
+const redact = createRedactor();
+const resultBounds = { bytes: 1_200_000, depth: 48, items: 20_000 };
+
+/** What the worker of the agent does of a call. */
+export function createToolCallActivities(deps: ToolCallDependencies) {
+  return {
+    /**
+     * Sends the call to its server, once or never: a call that is taken already, or whose run or server is not the one that it was
+     * requested of any more, is not sent.
+     */
+    async runToolCall(ref: ToolCallRef): Promise<void> {
+      const { attempt, call } = await loaded(deps, ref);
+      if (call.state !== 'requested') {
+        return;
+      }
+      const definition = await deps.servers.definition(call.serverId);
+      const problem = await problemOf(attempt, call, definition);
+      if (problem || !definition) {
+        await end(attempt, call, { state: 'failed', error: problem ?? toolServerChanged(call.serverId) });
+        return;
+      }
+      try {
+        await withHeartbeat((signal) => send({ attempt, call, definition }, signal));
+      } finally {
+        // A run that ended meanwhile has closed its servers before this one was started.
+        const present = await deps.attempts.get(attempt._id);
+        if (!present || !hasRunningAgent(present)) {
+          await deps.pool.close(attempt._id);
+        }
+      }
+    },
+  };
+
+  async function send(
+    { attempt, call, definition }: { attempt: AttemptRecord; call: ToolCallRecord; definition: ToolServerDefinition },
+    signal: AbortSignal,
+  ): Promise<void> {
+    let outcome: ToolCallEnd;
+    try {
+      const result = await deps.pool.use(definition, attempt._id, async (connection) => {
+        const taken = await deps.calls.dispatch(call.id, deps.now().toISOString());
+        if (!taken) {
+          return undefined;
+        }
+        await publishCall(deps.events, attempt, taken);
+        return connection.callTool({
+          name: call.tool,
+          arguments: taken.arguments ?? {},
+          signal,
+          timeoutMs: definition.toolTimeoutMs,
+        });
+      });
+      if (!result) {
+        return;
+      }
+      outcome = { state: 'completed', result: stored(result) };
+    } catch (error) {
+      if (!(error instanceof ToolServerError)) {
+        throw error;
+      }
+      const { code, message, remedy, isSent } = error;
+      outcome = { state: isSent ? 'outcome-unknown' : 'failed', error: { code, message, remedy } };
+    }
+    await end(attempt, call, outcome);
+  }
+
+  async function end(attempt: AttemptRecord, { id }: ToolCallRecord, outcome: ToolCallEnd): Promise<void> {
+    const at = deps.now().toISOString();
+    const ended = await deps.calls.end(id, { from: ['requested', 'dispatched'], end: outcome, at });
+    if (ended) {
+      await publishCall(deps.events, attempt, ended);
+    }
+  }
+
+  /** Why the call is not sent, by what the stores have of its run and its server now. */
+  async function problemOf(
+    attempt: AttemptRecord,
+    { serverId, tool, catalogDigest }: ToolCallRecord,
+    definition: ToolServerDefinition | undefined,
+  ): Promise<NonNullable<ToolCallRecord['error']> | undefined> {
+    if (!hasRunningAgent(attempt)) {
+      return { code: 'run-ended', message: 'The run has no running agent any more.', remedy: 'Start a new run.' };
+    }
+    const catalog = await deps.catalogs.get(attempt._id);
+    const found = catalog?.digest === catalogDigest ? findTool(catalog, serverId, tool) : undefined;
+    const isSame = found && definition?.enabled === true && definition.digest === found.server.definitionDigest;
+    return isSame && found.tool.policy !== 'denied' ? undefined : toolServerChanged(serverId);
+  }
+}
+
+export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
+
+/** What needs the stores alone. */
+export function createToolCallRecordActivities(deps: ToolCallRecordDependencies) {
+  return {
+    /** The queue of the worker that supervises the agent of the call; `null` when none does, or the call has its end. */
+    async toolCallQueue(ref: ToolCallRef): Promise<string | null> {
+      const { attempt, call } = await loaded(deps, ref);
+      return call.state === 'requested' && hasRunningAgent(attempt) ? (attempt.supervisor?.queue ?? null) : null;
+    },
+
+    /** Gives a call without an end one: it was not sent, or its response was lost. Returns how it stands. */
+    async settleToolCall(ref: ToolCallRef): Promise<ToolCallState> {
+      const { attempt, call } = await loaded(deps, ref);
+      const at = deps.now().toISOString();
+      await deps.calls.end(call.id, { from: ['requested'], end: { state: 'failed', error: notSent }, at });
+      await deps.calls.end(call.id, { from: ['dispatched'], end: { state: 'outcome-unknown', error: lost }, at });
+      const settled = await deps.calls.get(call.id);
+      await publishCall(deps.events, attempt, settled ?? call);
+      return settled?.state ?? call.state;
+    },
+  };
+}
+
+export type ToolCallRecordActivities = ReturnType<typeof createToolCallRecordActivities>;
+
+const notSent = {
+  code: 'worker-unavailable',
+  message: 'No worker supervises the agent of the run, or it did not respond; the call was not sent.',
+  remedy: 'Call again with a new operationId once the run has a worker.',
+};
+const lost = {
+  code: 'response-lost',
+  message: 'The worker ended between the call and its response: whether the tool took effect is not known.',
+  remedy: 'Find out what the tool did before calling it again with a new operationId.',
+};
+
+/** The call and its attempt. @throws ApplicationFailure for a call that was not requested */
+async function loaded(
+  { attempts, calls }: Pick<ToolCallRecordDependencies, 'attempts' | 'calls'>,
+  { attemptId, callId }: ToolCallRef,
+): Promise<{ attempt: AttemptRecord; call: ToolCallRecord }> {
+  const [attempt, call] = await Promise.all([attempts.get(attemptId), calls.get(callId)]);
+  if (!attempt || call?.attemptId !== attemptId) {
+    throw ApplicationFailure.nonRetryable(`No call ${callId} of ${attemptId}.`, 'TOOL_CALL_MISSING');
+  }
+  return { attempt, call };
+}
+
+/** A result as it is stored and returned, each time the same: without what looks like a secret. */
+function stored({ isError, truncated, ...content }: ToolCallResult) {
+  const { value } = redactJson(content, redact, resultBounds);
+  const { content: parts, structuredContent } = value;
+  return {
+    content: Array.isArray(parts) ? parts : [],
+    ...(typeof structuredContent === 'object' && structuredContent !== null
+      ? { structuredContent: structuredContent as Record<string, unknown> }
+      : {}),
+    isError,
+    truncated: truncated || !Array.isArray(parts),
+  };
+}
