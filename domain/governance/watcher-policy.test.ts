@@ -4,7 +4,7 @@ import { decideContinuation } from './watcher-policy';
 
 const on: WatcherSettings = {
   ...{ enabled: true, globalKillSwitch: false, defaultMode: 'auto' },
-  ...{ maxContinuationsPerRun: 3, spendCapUsd: 5 },
+  ...{ maxContinuationsPerRun: 3, spendCapUsd: 5, continueRuns: false },
 };
 const decide = (question: object, settings: Partial<WatcherSettings> = {}) =>
   decideContinuation({ ...on, ...settings }, watcherQuestion.parse({ runId: 'attempt_1', ...question }));

@@ -1,19 +1,23 @@
 import {
+  runContinuationList,
+  runContinuationQuery,
+} from '../../../contracts/governance/watcher-policies/run-continuation';
+import {
   watcherPolicy,
   watcherQuestion,
   watcherResponse,
   watcherRisk,
 } from '../../../contracts/governance/watcher-policy';
 import type { Routes } from '../../../platform/http/routing/routes';
+import { auditOf, decideAndTrace } from '../../../stores/governance/watcher-decision';
 import type { ApiContext } from '../../context';
-import { auditOf, decideAndTrace } from './trace';
 
 const tag = 'watcher-policies';
 
 /** Whether runs may continue by themselves (specification 2, Policies and governance). */
 export function watcherPolicyRoutes(
   routes: Routes,
-  { settings, traces }: Pick<ApiContext, 'settings' | 'traces'>,
+  { settings, traces, runContinuations }: Pick<ApiContext, 'settings' | 'traces' | 'runContinuations'>,
 ): void {
   routes.add(
     {
@@ -26,6 +30,23 @@ export function watcherPolicyRoutes(
       response: watcherPolicy,
     },
     async () => ({ ...(await settings.read()).features.watcher, riskClasses: watcherRisk.options }),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/watcher-policies/continuations',
+      operationId: 'listRunContinuations',
+      summary: 'List continuations of runs by the watcher, newest first',
+      tag,
+      permission: 'policy:read',
+      query: runContinuationQuery,
+      response: runContinuationList,
+    },
+    async ({ query }) => {
+      const page = await runContinuations.list(query);
+      return page.answer({ continuations: page.items });
+    },
   );
 
   routes.add(

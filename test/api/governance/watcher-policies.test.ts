@@ -17,6 +17,7 @@ describe('watcher policies API', () => {
         enabled: false,
         globalKillSwitch: true,
         defaultMode: 'ask_always',
+        continueRuns: false,
         maxContinuationsPerRun: 3,
         spendCapUsd: 5,
       },

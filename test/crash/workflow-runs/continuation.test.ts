@@ -4,9 +4,9 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import type { RunEventEntry } from '../../../services/workflow-runs/runs/execution/events';
 import { runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
 import { aProviderWithCatalog } from '../../services/workflow-runs/models-under-test';
-import { aGate } from '../../services/workflow-runs/provider';
 import { callerSettings, type Reply, tokenOf } from '../../services/workflow-runs/service-under-test';
 import { openStoredRuns, type StoredRuns } from '../../services/workflow-runs/stored-runs';
+import { aGate } from '../../support/models/provider';
 import { type KillPoints, killPoints } from '../../support/processes/kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 

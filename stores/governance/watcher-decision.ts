@@ -1,7 +1,7 @@
-import type { WatcherQuestion } from '../../../contracts/governance/watcher-policy';
-import type { WatcherSettings } from '../../../contracts/settings/settings';
-import { decideContinuation, type WatcherDecision } from '../../../domain/governance/watcher-policy';
-import type { TraceStore } from '../../../stores/governance/trace-store';
+import type { WatcherQuestion } from '../../contracts/governance/watcher-policy';
+import type { WatcherSettings } from '../../contracts/settings/settings';
+import { decideContinuation, type WatcherDecision } from '../../domain/governance/watcher-policy';
+import type { TraceStore } from './trace-store';
 
 const outcomes = { allow: 'allowed', approval: 'approval-required', blocked: 'blocked' } as const;
 
