@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '../../../contracts/tasks/task';
 import { hookFits } from '../../../domain/hook-events';
+import { dueActions } from '../../../domain/transitions/due-actions';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
@@ -12,7 +13,7 @@ import type { Stores } from '../../../stores/open-stores';
 import type { ObservedTask, PendingTransition } from '../../../stores/tasks/task-transition-outbox';
 import type { StartTransition } from '../../../workflows/deliver-hooks/client';
 
-export interface TransitionDependencies extends Pick<Stores, 'hooks' | 'transitionOutbox'> {
+export interface TransitionDependencies extends Pick<Stores, 'hooks' | 'transitionHooks' | 'transitionOutbox'> {
   board: Pick<Board, 'list' | 'onChange'>;
   startTransition: StartTransition;
   log: Log;
@@ -130,9 +131,9 @@ export class TransitionWatcher {
     if (pending.length === 0) {
       return;
     }
-    const hooks = await this.deps.hooks.list();
+    const [hooks, { value: rules }] = await Promise.all([this.deps.hooks.list(), this.deps.transitionHooks.read()]);
     for (const { id, context } of pending) {
-      if (hooks.some((hook) => hookFits(hook, context))) {
+      if (hooks.some((hook) => hookFits(hook, context)) || dueActions(rules, context).length > 0) {
         await this.deps.startTransition({ id, context });
       }
     }
@@ -143,7 +144,7 @@ export class TransitionWatcher {
   }
 }
 
-/** Starts to observe the transitions that trigger hooks; the closer ends that. */
+/** Starts to observe the transitions that trigger hooks and the actions of transition rules; the closer ends that. */
 export async function watchTransitions(deps: TransitionDependencies): Promise<Closer> {
   const watcher = new TransitionWatcher(deps);
   await watcher.start();

@@ -8,6 +8,7 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { type Board, createBoard } from '../../../stores/board-files/board';
 import type { Database } from '../../../stores/port/collection';
 import { createHookStore } from '../../../stores/settings/hook-store';
+import { createTransitionHookStore } from '../../../stores/settings/transition-hook-store';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createTaskTransitionOutbox } from '../../../stores/tasks/task-transition-outbox';
 import { createTransitionStart } from '../../../workflows/deliver-hooks/client';
@@ -65,6 +66,7 @@ async function watching(settings: { sweepEveryMs?: number } = {}): Promise<Trans
   const watcher = new TransitionWatcher({
     board,
     hooks: await createHookStore(database),
+    transitionHooks: await createTransitionHookStore(database),
     transitionOutbox: await createTaskTransitionOutbox(database),
     startTransition: createTransitionStart(client, someProofs(), usualHookTimings),
     log,
