@@ -46,38 +46,53 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
   });
   const redact = createRedactor();
 
+  /** A trace with its id, and the promise that it is stored: one with a `dedupeKey` that is stored already changes nothing. */
+  function begin(input: TraceInput): { id: string; recorded: Promise<void> } {
+    const document = documentOf(input);
+    return { id: document._id, recorded: insert(document, input) };
+  }
+
+  async function insert(document: TraceRecord, { dedupeKey }: TraceInput): Promise<void> {
+    try {
+      await traces.insert(document);
+    } catch (error) {
+      if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) {
+        throw error;
+      }
+    }
+  }
+
+  function documentOf(input: TraceInput): TraceRecord {
+    const { kind, outcome, raw = {}, ...fields } = input;
+    const { title, summary, remediation, subject = {}, evaluatedRules = [], steps = [] } = fields;
+    // From the service's own enumerations and clock; everything else may have come from a caller.
+    const words = redactJson({ title, summary, ...compact({ remediation }), subject, evaluatedRules, steps }, redact, {
+      ...bounds,
+      bytes: Number.MAX_SAFE_INTEGER,
+    });
+    const evidence = redactJson(raw, redact, bounds);
+    return {
+      _id: idOf(input),
+      kind,
+      outcome,
+      ...(words.value as Pick<TraceRecord, 'title' | 'summary' | 'subject' | 'evaluatedRules' | 'steps'>),
+      raw: evidence.value,
+      redacted: words.changed || evidence.changed,
+      createdAt: now().toISOString(),
+    };
+  }
+
   return {
+    begin,
+
     /**
      * Writes a decision down and returns the id of its trace. With a `dedupeKey` a repetition, such as the retry of an
      * activity, returns the id of the first and changes nothing.
      */
     async record(input: TraceInput): Promise<string> {
-      const { kind, outcome, raw = {}, ...fields } = input;
-      const { title, summary, remediation, subject = {}, evaluatedRules = [], steps = [] } = fields;
-      // From the service's own enumerations and clock; everything else may have come from a caller.
-      const words = redactJson(
-        { title, summary, ...compact({ remediation }), subject, evaluatedRules, steps },
-        redact,
-        { ...bounds, bytes: Number.MAX_SAFE_INTEGER },
-      );
-      const evidence = redactJson(raw, redact, bounds);
-      const document: TraceRecord = {
-        _id: idOf(input),
-        kind,
-        outcome,
-        ...(words.value as Pick<TraceRecord, 'title' | 'summary' | 'subject' | 'evaluatedRules' | 'steps'>),
-        raw: evidence.value,
-        redacted: words.changed || evidence.changed,
-        createdAt: now().toISOString(),
-      };
-      try {
-        await traces.insert(document);
-      } catch (error) {
-        if (!(error instanceof DuplicateKeyError) || input.dedupeKey === undefined) {
-          throw error;
-        }
-      }
-      return document._id;
+      const { id, recorded } = begin(input);
+      await recorded;
+      return id;
     },
 
     /** The newest first, without the decisions' inputs. */
