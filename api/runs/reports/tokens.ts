@@ -4,6 +4,7 @@ import { idempotencyKey } from '../../../contracts/runs/launch/launch';
 import type { TokenReport, tokenReportResponse } from '../../../contracts/system/telemetry';
 import { capabilityEvidence } from '../../../domain/commands';
 import { conflict, validationError } from '../../../platform/errors/app-error';
+import { countSpend } from '../../../stores/governance/budgets/count-spend';
 import type { WorkflowContext } from '../../context';
 import { verifiedAttempt } from '../attempts/attempt';
 import { assertReporter, type Reporter } from './callback-secret';
@@ -59,6 +60,10 @@ export async function reportTokens(
     adapter: record.providerRuntimeManifest?.adapter ?? record.provider,
     model,
   };
+  const { inputTokens, outputTokens, cost: costUsd = 0 } = report;
+  // Before it is announced: a report that was acknowledged is counted in every budget.
+  const spent = { key: event.id, tokens: inputTokens + outputTokens, costUsd, at: event.timestamp };
+  const exhausted = await countSpend(context, { record, source }, [spent]);
   await context.events.appendUnlessEnded(source, [
     {
       kind: 'usage.updated',
@@ -66,6 +71,9 @@ export async function reportTokens(
       dedupeKey: `tokens-${event.id}`,
     },
   ]);
+  if (exhausted) {
+    await context.runSignals.requestStop(attemptId, 'system:budget');
+  }
   return { recorded: true, eventId: event.id, totalTokens: total, ...(replayed ? { replayed } : {}) };
 }
 

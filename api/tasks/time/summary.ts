@@ -1,6 +1,6 @@
 import type { Task } from '../../../contracts/tasks/task';
 import type { TimeSummary } from '../../../contracts/tasks/time';
-import { trackedSeconds } from './tracking';
+import { trackedSeconds } from '../../../domain/time/entries';
 
 const noProject = '(No Project)';
 
