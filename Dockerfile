@@ -8,7 +8,7 @@ RUN npm run build && npm prune --omit=dev
 # One image for the api and the workers. To run your own agents, start from it and add their programs.
 FROM node:24.21.0-bookworm-slim
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends ca-certificates git \
+ && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
  && rm -rf /var/lib/apt/lists/* \
  # Mounted repositories belong to a user of the host, which git refuses to touch otherwise.
  && git config --system --add safe.directory '*' \

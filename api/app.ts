@@ -20,7 +20,7 @@ import type { ApiContext } from './context';
 import { oidcLandings } from './identity/oidc/routes';
 import { createNextCalls } from './next-call';
 import { openWorkspaceContext } from './open-context';
-import { attemptHandleAuthenticator } from './runs/children/authenticate';
+import { handleAuthenticators } from './runs/children/authenticate';
 import { translateStoreError } from './store-errors';
 import type { WorkflowClients } from './workflow-clients';
 import { connectRecords } from './workspace-records';
@@ -73,7 +73,7 @@ export function createApp(context: ApiContext, { connect, registry = noOtherWork
     workspaces,
     authenticate: context.authenticate,
     authFailures: context.authFailures,
-    attemptHandle: attemptHandleAuthenticator(recordsOf),
+    handles: handleAuthenticators(recordsOf),
     uploads: context.uploads,
     checkResponses: !production,
     assertWritable: () => context.database.assertWritable(),

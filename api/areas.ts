@@ -11,9 +11,13 @@ import { squadRoutes } from './chat/squad/routes';
 import type { ApiContext, Area, WorkflowContext } from './context';
 import { agentPermissionRoutes } from './governance/agent-permissions/routes';
 import { permissionApprovalRoutes } from './governance/agent-permissions/routes.approvals';
+import { budgetRoutes } from './governance/budgets/routes';
 import { ceremonyRoutes } from './governance/ceremonies/routes';
+import { decisionReviewRoutes } from './governance/decision-reviews/routes';
 import { decisionRoutes } from './governance/decisions/routes';
+import { delegationRoutes } from './governance/delegation/routes';
 import { driftRoutes } from './governance/drift/routes';
+import { goalRoutes } from './governance/goals/routes';
 import { policyRoutes } from './governance/policies/routes';
 import { scoringRoutes } from './governance/scoring/routes';
 import { toolPolicyRoutes } from './governance/tool-policies/routes';
@@ -29,11 +33,14 @@ import { userRoutes } from './identity/users/routes';
 import { workspaceRoutes } from './identity/workspaces/routes';
 import { githubRoutes } from './integrations/github/routes';
 import { issueSyncRoutes } from './integrations/issue-sync/routes';
+import { toolServerRoutes } from './integrations/tool-servers/routes';
+import { toolCallRoutes } from './integrations/tool-servers/routes.calls';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
 import { docFreshnessRoutes } from './knowledge/documents/routes';
 import { errorRoutes } from './knowledge/errors/routes';
 import { feedbackRoutes } from './knowledge/feedback/routes';
 import { lessonRoutes } from './knowledge/lessons/routes';
+import { promptRoutes } from './knowledge/prompts/routes';
 import { reflectionRoutes } from './knowledge/reflections/routes';
 import { sharedResourceRoutes } from './knowledge/shared-resources/routes';
 import { admissionRoutes } from './runs/admission/routes';
@@ -53,6 +60,8 @@ import { recoveryRoutes } from './runs/recovery/routes';
 import { reportRoutes } from './runs/reports/routes';
 import { rewindRoutes } from './runs/rewind/routes';
 import { scheduledLaunchRoutes } from './runs/scheduled-launches/routes';
+import { toolBridgeRoutes } from './runs/tool-bridge/routes';
+import { traceRoutes } from './runs/traces/routes';
 import { trustRoutes } from './runs/trust/routes';
 import { watchdogRoutes } from './runs/watchdog/routes';
 import { worktreeRoutes } from './runs/worktrees/routes';
@@ -65,11 +74,17 @@ import { routingRoutes } from './settings/routing/routes';
 import { sandboxRoutes } from './settings/sandbox/routes';
 import { settingsRoutes } from './settings/settings/routes';
 import { templateRoutes } from './settings/templates/routes';
+import { transitionHookRoutes } from './settings/transition-hooks/routes';
+import { analyticsRoutes } from './system/analytics/routes';
 import { auditRoutes } from './system/audit/routes';
+import { digestRoutes } from './system/digest/routes';
 import { healthRoutes } from './system/health/routes';
 import { indexRoutes } from './system/index/routes';
+import { metricsRoutes } from './system/metrics/routes';
 import { openApiRoutes } from './system/openapi/routes';
+import { reportRoutes as reportPageRoutes } from './system/reports/routes';
 import { retentionRoutes } from './system/retention/routes';
+import { summaryRoutes } from './system/summary/routes';
 import { telemetryRoutes } from './system/telemetry/routes';
 import { archiveRoutes } from './tasks/archive/routes';
 import { attachmentRoutes } from './tasks/attachments/routes';
@@ -114,9 +129,13 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: trustRoutes },
   { routes: watchdogRoutes },
   { routes: worktreeRoutes },
+  { routes: goalRoutes },
+  { routes: decisionReviewRoutes },
   { routes: hookRoutes, start: watchTransitions },
   { routes: githubRoutes },
   { routes: issueSyncRoutes },
+  { routes: toolCallRoutes },
+  { routes: toolBridgeRoutes },
   { routes: retentionRoutes },
   { routes: lineCommentSendRoutes },
   { routes: reviewRoutes },
@@ -136,10 +155,12 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: permissionApprovalRoutes },
   { routes: ceremonyRoutes },
   { routes: decisionRoutes },
+  { routes: delegationRoutes },
   { routes: driftRoutes },
   { routes: policyRoutes },
   { routes: scoringRoutes },
   { routes: toolPolicyRoutes },
+  { routes: budgetRoutes },
   { routes: governanceRoutes },
   { routes: watcherPolicyRoutes },
   { routes: deviceRoutes },
@@ -152,8 +173,10 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: errorRoutes },
   { routes: feedbackRoutes },
   { routes: lessonRoutes },
+  { routes: promptRoutes },
   { routes: reflectionRoutes },
   { routes: sharedResourceRoutes },
+  { routes: toolServerRoutes },
   { routes: workspaceCapabilityRoutes },
   { routes: configRoutes },
   { routes: managedListRoutes },
@@ -161,13 +184,20 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: sandboxRoutes },
   { routes: settingsRoutes },
   { routes: templateRoutes },
+  { routes: transitionHookRoutes },
+  { routes: analyticsRoutes },
   { routes: auditRoutes },
   { routes: oidcRoutes },
   { routes: authRoutes, start: offerSetup },
+  { routes: digestRoutes },
   { routes: healthRoutes },
   { routes: indexRoutes },
+  { routes: metricsRoutes },
   { routes: openApiRoutes },
+  { routes: reportPageRoutes },
+  { routes: summaryRoutes },
   { routes: telemetryRoutes },
+  { routes: traceRoutes },
   { routes: archiveRoutes },
   { routes: attachmentRoutes },
   { routes: backlogRoutes },

@@ -21,6 +21,8 @@ import type { WorkspaceRecords } from './workspace-records';
 export interface InstallationContext extends SessionStores {
   env: ApiEnvironment;
   log: Log;
+  /** Ids and aliases of the models that reviews may ask; absent without a catalog. */
+  modelNames: ReadonlySet<string> | undefined;
   /** Where files are stored while their request is served. */
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */

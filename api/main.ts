@@ -1,7 +1,9 @@
+import '../platform/processes/compile-cache/install';
 import { Client, Connection } from '@temporalio/client';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { ListenError } from '../platform/http/server/server';
 import { createLog } from '../platform/log/log';
+import { CatalogError } from '../platform/models/catalog';
 import { startWithSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
@@ -15,6 +17,9 @@ import { type RunningApi, startApi } from './start';
 
 /** Running requests get 10 s, then the board and the stores close. */
 const closeWithinMs = 15_000;
+
+const isMisconfigured = (error: unknown): boolean =>
+  error instanceof ListenError || error instanceof BoardElsewhereError || error instanceof CatalogError;
 
 async function main(): Promise<void> {
   makeFilesPrivate();
@@ -48,7 +53,7 @@ async function main(): Promise<void> {
       return;
     }
     log.fatal({ err: error }, 'start failed');
-    process.exit(error instanceof ListenError || error instanceof BoardElsewhereError ? configurationErrorExitCode : 1);
+    process.exit(isMisconfigured(error) ? configurationErrorExitCode : 1);
   }
   log.info({ url: api.url }, 'listening');
   announceReady();

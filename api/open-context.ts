@@ -6,6 +6,7 @@ import { authenticateWith } from '../platform/http/auth/auth';
 import { openUploadFolder } from '../platform/http/body/upload-folder';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import type { Log } from '../platform/log/log';
+import { namesOf, readCatalog } from '../platform/models/catalog';
 import { operationBytes } from '../platform/operations/operation';
 import { createOwedWrites, type OwedWrites } from '../platform/operations/owed-writes';
 import type { Closer } from '../platform/processes/closers';
@@ -17,6 +18,7 @@ import { createCompletionGate } from '../stores/board-files/wrappers/completion-
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
+import { transitionBoard } from '../stores/board-files/wrappers/transition-board';
 import { openSessionStores, type SessionStores } from '../stores/identity/sessions/open';
 import { openStores, type SharedStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
@@ -26,6 +28,7 @@ import { openBoardHome } from '../stores/system/board-home';
 import { identifierOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
 import type { ApiContext, InstallationContext, WorkspaceContext } from './context';
+import { createDelegationRecorder } from './governance/delegation/recorder';
 import { usesSecureCookies } from './identity/sessions/cookie';
 import { auditedAuthFailures } from './identity/sessions/failures';
 import { createSessionTokens } from './identity/sessions/session-token';
@@ -61,6 +64,7 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     ...signingIn({ env, log, ...local, ...sessionStores }),
     env,
     log,
+    modelNames: env.BOARD_MODELS === undefined ? undefined : namesOf(await readCatalog(env.BOARD_MODELS)),
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
     authFailures: auditedAuthFailures(env, local.audit, log),
@@ -141,11 +145,17 @@ function signingIn({
   return { authenticate: authenticateWith(identify), identify, issueSession, sessionTokens };
 }
 
-/** The board as the API changes it: names of branches are settled, rules asked, ceremonies required, and every change recorded. */
+/** The board as the API changes it: names of branches are settled, rules and gates asked, ceremonies required, and every change recorded. */
 function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
-  const governed = gatedBoard(branchedBoard(files, stores.repositories), createCompletionGate(stores));
+  const named = branchedBoard(files, stores.repositories);
+  const governed = gatedBoard(transitionBoard(named, stores), createCompletionGate(stores));
   const ruled = ruledBoard(governed, stores.rules, { asks: 'all' });
-  return recordedBoard(ruled, createChangeRecorder({ ...stores, owed }));
+  const recorders = [createChangeRecorder({ ...stores, owed }), createDelegationRecorder({ ...stores, owed })];
+  return recordedBoard(ruled, async (change) => {
+    for (const record of recorders) {
+      await record(change);
+    }
+  });
 }
 
 const healthChecks = (env: ApiEnvironment, database: Database, client: Client | undefined): ApiContext['checks'] => ({

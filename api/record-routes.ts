@@ -36,6 +36,8 @@ interface Write<B extends z.ZodType, View> extends Verb {
   audit?: Audited<z.output<B>, View>;
   /** Refusals besides those of validation and permission; 409 when absent. */
   errors?: number[];
+  /** Configures what hosts execute: outside of `local` for administrators of the installation. */
+  onHosts?: true;
 }
 
 /** What a caller sends with a change that states the revision in its body. */

@@ -2,12 +2,15 @@ import type { Client } from '@temporalio/client';
 import { temporalSecurity } from '../platform/temporal/security';
 import { createAgentCheck } from '../workflows/agent-check/client';
 import { createRunLauncher } from '../workflows/agent-run/client';
+import { runSignals } from '../workflows/agent-run/signals-client';
 import { createAdmissionLauncher } from '../workflows/cancel-execution-tree/client';
 import { createHostClient } from '../workflows/clients/host-client';
 import { workspaceClient } from '../workflows/clients/workspace-client';
+import { createReviewWake } from '../workflows/decision-review/client';
 import { createTransitionStart } from '../workflows/deliver-hooks/client';
 import { usualHookTimings } from '../workflows/deliver-hooks/messages';
 import { createForgeCheck } from '../workflows/forge-check/client';
+import { createGoalLauncher } from '../workflows/goal/client';
 import { createIssueSyncLauncher } from '../workflows/issue-sync/client';
 import { createPullRequestLauncher } from '../workflows/pull-request/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
@@ -17,6 +20,8 @@ import { createApprovals } from '../workflows/run-approval/client';
 import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
 import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
 import { createPhaseLauncher } from '../workflows/temporary-authority/client';
+import { createToolCaller } from '../workflows/tool-call/client';
+import { createToolDiscovery } from '../workflows/tool-discovery/client';
 import { createTrustLauncher } from '../workflows/workspace-inventory/client';
 import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
@@ -38,11 +43,14 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
   return {
     runLauncher,
+    runSignals: runSignals(client, proofs),
     admissionLauncher: createAdmissionLauncher(client, runLauncher, proofs),
     checkAgent: createAgentCheck(client, proofs),
+    discoverTools: createToolDiscovery(client, { proofs, heartbeatTimeoutMs, now }),
     approvalLauncher: createApprovalLauncher(client, proofs),
     approvalRequests: createApprovals({ approvals, attempts, feed, client, now }),
     checkForge: createForgeCheck(client, now),
+    goalLauncher: createGoalLauncher(client, log),
     issueSyncLauncher: createIssueSyncLauncher(client, { proofs, env, log }),
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
@@ -52,7 +60,9 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     rewindLauncher: createRewindLauncher(client, proofs),
     setUpRepository: createRepositorySetup(client, proofs),
     startTransition: createTransitionStart(client, proofs, hookTimings),
+    makeToolCall: createToolCaller(client, { heartbeatTimeoutMs, workspaceId }),
     trustLauncher: createTrustLauncher(client, proofs),
+    wakeReview: createReviewWake(client, { env, log }),
     worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),
   };
 }

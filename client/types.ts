@@ -954,7 +954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Check whether an agent has a permission */
+        /** Check whether an agent has a permission, and whether it may reach a host */
         post: operations["checkAgentPermission"];
         delete?: never;
         options?: never;
@@ -1094,6 +1094,57 @@ export interface paths {
         get: operations["getRouting"];
         /** Replace the routing configuration */
         put: operations["replaceRouting"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize unfinished, blocked and stale tasks of the board */
+        get: operations["getBoardHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize throughput, lead times, concurrency and agents of a period */
+        get: operations["getBoardMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/analytics/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize when tasks of a period were worked on, and how many at a time */
+        get: operations["getTimeline"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2339,6 +2390,179 @@ export interface paths {
         patch: operations["changeAssumption"];
         trace?: never;
     };
+    "/api/decisions/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List decision reviews by task and state, newest first */
+        get: operations["listDecisionReviews"];
+        put?: never;
+        /** Start a decision review with at least two participants */
+        post: operations["startDecisionReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a decision review with its answers */
+        get: operations["getDecisionReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a decision review */
+        post: operations["cancelDecisionReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}/critiques": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Submit the critique of a participant to the present round of a decision review */
+        post: operations["critiqueDecisionReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export a decision review as markdown */
+        get: operations["exportDecisionReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}/finalize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Finalize a decision review with its synthesis, which may become a decision of the task */
+        post: operations["finalizeDecisionReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/reviews/{id}/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Submit the response of a participant to the present round of a decision review */
+        post: operations["respondToDecisionReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/delegation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the delegation that counts now */
+        get: operations["getDelegation"];
+        put?: never;
+        /** Set which agent decides permission requests, and until when */
+        post: operations["setDelegation"];
+        /** Revoke the delegation */
+        delete: operations["revokeDelegation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/delegation/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve or reject a permission request as the delegate, within its scope */
+        post: operations["decideDelegatedApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/delegation/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was decided and completed under delegations, newest first */
+        get: operations["listDelegatedApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/diff/{taskId}": {
         parameters: {
             query?: never;
@@ -2453,6 +2677,74 @@ export interface paths {
         };
         /** List files that differ between two states of a task, with their lines */
         get: operations["getFullDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/digest/daily": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize the last 24 hours as JSON, markdown or a card of Microsoft Teams */
+        get: operations["getDailyDigest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/digest/daily/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Preview the daily digest as markdown */
+        get: operations["previewDailyDigest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/digest/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize a period by project, repository or directory */
+        get: operations["getOperationsDigest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/digest/operations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Preview the operations digest as markdown */
+        get: operations["previewOperationsDigest"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2979,6 +3271,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/goals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List goals, newest first */
+        get: operations["listGoals"];
+        put?: never;
+        /** Create a goal of a task */
+        post: operations["createGoal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{goalId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a goal */
+        get: operations["getGoal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{goalId}/rollover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a goal with a fresh conversation */
+        post: operations["rollOverGoal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{goalId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a run to a goal */
+        post: operations["linkGoalRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{goalId}/transition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the state of a goal */
+        post: operations["transitionGoal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/governance/traces": {
         parameters: {
             query?: never;
@@ -3480,6 +3858,210 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/metrics/agents/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compare agents by reliability, duration and cost of their runs */
+        get: operations["compareAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize tasks, runs, tokens and durations of one period */
+        get: operations["getAllMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what is used of a budget, and list the budgets of the scopes of a kind */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/duration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize how long runs took: mean, median and 95th percentile by agent */
+        get: operations["getDurationMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/failed-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs of a period that ended without success, newest first */
+        get: operations["listFailedRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count ended runs, successes and failures by agent */
+        get: operations["getRunMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/task-cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize the cost of tasks in a period, most expensive first */
+        get: operations["getTaskCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count tasks by status, and those created and completed in a period */
+        get: operations["getTaskMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize tokens and cost by agent and model, and those of successful runs */
+        get: operations["getTokenMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize runs, tokens and tasks by hour, day, week or month of a period */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/utilization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize how much of a period agents were running */
+        get: operations["getUtilization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/velocity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize how many tasks of the newest sprints were completed */
+        get: operations["getVelocity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notifications": {
         parameters: {
             query?: never;
@@ -3815,6 +4397,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/prompt-registry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List prompts, optionally of one category */
+        get: operations["listPrompts"];
+        put?: never;
+        /** Create a prompt */
+        post: operations["createPrompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a prompt with its current version */
+        get: operations["getPrompt"];
+        put?: never;
+        post?: never;
+        /** Delete a prompt with its versions */
+        delete: operations["deletePrompt"];
+        options?: never;
+        head?: never;
+        /** Update a prompt; another content is a new version */
+        patch: operations["changePrompt"];
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}/record-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record a use of the current version of a prompt */
+        post: operations["recordPromptUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}/render-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Render a prompt with sample values, which are stored nowhere */
+        post: operations["renderPrompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how often a prompt was used */
+        get: operations["getPromptStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the uses of a prompt, newest first */
+        get: operations["listPromptUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a prompt, newest first */
+        get: operations["listPromptVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/prompt-registry/stats/all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List how often each prompt was used, by prompt */
+        get: operations["listPromptStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reflections": {
         parameters: {
             query?: never;
@@ -3896,6 +4617,110 @@ export interface paths {
         put?: never;
         /** Reject a pending reflection */
         post: operations["rejectReflection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List reports, newest first */
+        get: operations["listReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a report */
+        get: operations["getReport"];
+        put?: never;
+        post?: never;
+        /** Delete a report */
+        delete: operations["deleteReport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/{id}/html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the page of a report */
+        get: operations["getReportPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/brand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the brand of reports */
+        get: operations["getReportBrand"];
+        /** Replace the brand of reports */
+        put: operations["setReportBrand"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a report as a page of HTML from markdown */
+        post: operations["generateReport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the templates of reports */
+        get: operations["listReportTemplates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4038,6 +4863,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/run-tool-bridge/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of the catalog of the attempt */
+        post: operations["callBridgedTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/run-tool-bridge/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the tool catalog of the attempt */
+        get: operations["getBridgedToolCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/run-tool-bridge/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a message of the Model Context Protocol to the tools of the attempt */
+        post: operations["messageToolBridge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sandbox-policies": {
         parameters: {
             query?: never;
@@ -4070,6 +4946,23 @@ export interface paths {
         post?: never;
         /** Delete a sandbox preset */
         delete: operations["removeSandboxPreset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sandbox-policies/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Validate a sandbox preset against what a provider enforces; nothing is launched */
+        post: operations["validateSandboxPreset"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4216,6 +5109,78 @@ export interface paths {
         head?: never;
         /** Update feature settings; null removes a ceiling */
         patch: operations["patchFeatureSettings"];
+        trace?: never;
+    };
+    "/api/settings/transition-hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the rules for changes of a status, stored or the samples */
+        get: operations["getTransitionHooks"];
+        /** Replace all rules for changes of a status */
+        put: operations["replaceTransitionHooks"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Update the switch, the rules or the defaults for changes of a status */
+        patch: operations["patchTransitionHooks"];
+        trace?: never;
+    };
+    "/api/settings/transition-hooks/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a rule for changes of a status */
+        post: operations["createTransitionRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/transition-hooks/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one rule for changes of a status */
+        get: operations["getTransitionRule"];
+        /** Replace a rule for changes of a status */
+        put: operations["putTransitionRule"];
+        post?: never;
+        /** Delete a rule for changes of a status */
+        delete: operations["deleteTransitionRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/transition-hooks/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Evaluate the gates for a change of a status, without making it */
+        post: operations["validateTransition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/shared-resources": {
@@ -4421,6 +5386,74 @@ export interface paths {
         };
         /** Summarize the seven days that end with a day, by default today */
         get: operations["getStatusWeek"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize active tasks by status and project, with those of a high priority */
+        get: operations["getSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summary/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize the last hours as markdown for the memory of an agent */
+        get: operations["getMemorySummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summary/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize the tasks completed in the last hours, with those of a high priority */
+        get: operations["getRecentSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summary/standup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Summarize a day for a stand-up, as JSON, markdown or text */
+        get: operations["getStandup"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5651,6 +6684,179 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tool-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the definitions of tool servers */
+        get: operations["listToolServers"];
+        put?: never;
+        /** Create the definition of a tool server; nothing is started */
+        post: operations["createToolServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the definition of a tool server, and its health on each host */
+        get: operations["getToolServer"];
+        /** Replace the definition of a tool server */
+        put: operations["putToolServer"];
+        post?: never;
+        /** Delete the definition of a tool server, with what was discovered of it */
+        delete: operations["deleteToolServer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/{id}/discover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List the tools of a server that a host discovers, or has discovered for the same definition */
+        post: operations["discoverTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of the catalog of a running attempt */
+        post: operations["callTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/runs/{taskId}/{attemptId}/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the immutable tool catalog of an attempt */
+        get: operations["getToolCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/{attemptId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the trace of an attempt: the spans of its steps, turns, tools and approvals */
+        get: operations["getRunTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable the recording of traces of runs */
+        post: operations["disableTracing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enable the recording of traces of runs */
+        post: operations["enableTracing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read whether traces of runs are recorded */
+        get: operations["getTracingStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/traces/task/{taskId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the traces of the attempts of a task, newest first, without what their agents did */
+        get: operations["listTaskTraces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/watcher-policies": {
         parameters: {
             query?: never;
@@ -5660,6 +6866,23 @@ export interface paths {
         };
         /** Read the watcher continuation policy */
         get: operations["getWatcherPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/watcher-policies/continuations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List continuations of runs by the watcher, newest first */
+        get: operations["listRunContinuations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6229,6 +7452,27 @@ export interface components {
         AgentCheckRequest: {
             hostId?: string;
         };
+        AgentComparison: {
+            agents: {
+                agent: string;
+                avgDurationMs: number;
+                costPerRun: number;
+                p95DurationMs: number;
+                runs: number;
+                successRate: number;
+                tokensPerRun: number;
+                totalCost: number;
+            }[];
+            best: {
+                cheapest: string | null;
+                fastest: string | null;
+                reliable: string | null;
+            };
+            coverage: components["schemas"]["MetricsCoverage"];
+            minRuns: number;
+            omitted: number;
+            period: components["schemas"]["Period"];
+        };
         AgentConfig: {
             /** @default [] */
             args: string[];
@@ -6250,6 +7494,7 @@ export interface components {
             /** @enum {string} */
             provider: "process" | "acp" | "remote-callback";
             reattach?: boolean;
+            toolServers?: string[];
             type: string;
             untrustedArgs?: string[];
             versionArgs?: string[];
@@ -6280,6 +7525,7 @@ export interface components {
             /** @enum {string} */
             provider: "process" | "acp" | "remote-callback";
             reattach?: boolean;
+            toolServers?: string[];
             type: string;
             untrustedArgs?: string[];
             versionArgs?: string[];
@@ -6486,6 +7732,13 @@ export interface components {
             supportTier: "detected" | "configured" | "degraded" | "unsupported";
             /** @enum {string} */
             transport: "process-jsonl" | "acp" | "http-tools";
+        };
+        AllMetrics: {
+            duration: components["schemas"]["DurationMetrics"];
+            period: components["schemas"]["Period"];
+            runs: components["schemas"]["RunMetrics"];
+            tasks: components["schemas"]["TaskMetrics"];
+            tokens: components["schemas"]["TokenMetrics"];
         };
         ApiToken: {
             capabilities?: string[];
@@ -6733,6 +7986,77 @@ export interface components {
             message: string;
             path: string;
         };
+        BoardHealth: {
+            blocked: number;
+            /** Format: date-time */
+            checkedAt: string;
+            inProgress: number;
+            /** @constant */
+            service: "analytics";
+            stale: number;
+            staleTaskIds: components["schemas"]["TaskId"][];
+            /** @enum {string} */
+            status: "ok" | "warning";
+            unfinished: number;
+        };
+        BoardMetrics: {
+            agentUtilization: {
+                agent: string;
+                durationSeconds: number;
+                /** Format: date-time */
+                endTime: string;
+                /** Format: date-time */
+                startTime: string;
+                tasksCompleted: number;
+                totalTaskDurationSeconds: number;
+            }[];
+            efficiency: {
+                averageTimePerTask: number;
+                totalTaskCount: number;
+                totalTrackedTime: number;
+                utilizationRate: number;
+            };
+            leadTime: {
+                fromCreatedToStarted: number | null;
+                fromStartedToDone: number | null;
+                fromTodoToDone: number | null;
+            };
+            parallelism: {
+                averageConcurrency: number;
+                maxConcurrency: number;
+                minConcurrency: number;
+            };
+            period: components["schemas"]["Period"];
+            throughput: {
+                averageCompletionTime: number | null;
+                tasksCompleted: number;
+                tasksCreated: number;
+            };
+        };
+        BoardSummary: {
+            byProject: {
+                [key: string]: {
+                    done: number;
+                    inProgress: number;
+                    total: number;
+                };
+            };
+            byStatus: {
+                [key: string]: number;
+            };
+            highPriority: components["schemas"]["SummarizedTask"][];
+            otherProjects: number;
+            total: number;
+        };
+        BridgedToolCall: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+            operationId: string;
+            serverId: string;
+            tool: string;
+        };
         Broadcast: {
             /** Format: date-time */
             createdAt: string;
@@ -6761,6 +8085,51 @@ export interface components {
         };
         BroadcastRead: {
             agent: string;
+        };
+        BudgetReport: {
+            costBudget: number | null;
+            costUsd: components["schemas"]["BudgetState"];
+            enabled: boolean;
+            month: {
+                /** Format: date-time */
+                from: string;
+                timeZone: string;
+                /** Format: date-time */
+                to: string;
+            };
+            nextCursor?: string;
+            period: {
+                /** Format: date-time */
+                from?: string;
+                /** @enum {string} */
+                name: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                timeZone: string;
+                /** Format: date-time */
+                to: string;
+                used: {
+                    costUsd: number;
+                    tokens: number;
+                };
+            };
+            /** @enum {string} */
+            scope: "workspace" | "project" | "agent" | "task" | "tree";
+            scopeId: string;
+            scopes: components["schemas"]["ScopeBudget"][];
+            /** @enum {string} */
+            status: "ok" | "warning" | "exhausted";
+            tokenBudget: number | null;
+            tokens: components["schemas"]["BudgetState"];
+            warningThreshold: number;
+        };
+        BudgetState: {
+            limit: number | null;
+            percent: number | null;
+            projected: number | null;
+            remaining: number | null;
+            reserved: number;
+            /** @enum {string} */
+            status: "ok" | "warning" | "exhausted";
+            used: number;
         };
         BulkArchive: {
             sprint: string;
@@ -7276,6 +8645,7 @@ export interface components {
                 }[];
                 preservedRef?: string;
                 refusedLines?: number;
+                sandbox?: components["schemas"]["SandboxEvidence"];
                 signal?: string | null;
                 /** @constant */
                 silent?: true;
@@ -7491,6 +8861,9 @@ export interface components {
             criteriaIndex: number;
             expectedRevision?: number;
         };
+        CurrentDelegation: {
+            delegation: components["schemas"]["Delegation"] | null;
+        };
         Decision: {
             agent?: string;
             assumptions: {
@@ -7537,6 +8910,154 @@ export interface components {
             taskId?: components["schemas"]["TaskId"];
         };
         DecisionId: string;
+        DecisionReview: {
+            answers: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                id: string;
+                /** @enum {string} */
+                kind: "response" | "critique";
+                participantId: string;
+                round: number;
+                text: string;
+                usage?: {
+                    cost?: number;
+                    inputTokens: number;
+                    outputTokens: number;
+                };
+            }[];
+            canceled?: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                reason?: string;
+            };
+            context: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            decisionId?: components["schemas"]["DecisionId"];
+            draft?: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                text: string;
+                usage?: {
+                    cost?: number;
+                    inputTokens: number;
+                    outputTokens: number;
+                };
+            };
+            draftFailure?: string;
+            id: components["schemas"]["DecisionReviewId"];
+            missing: {
+                /** @enum {string} */
+                kind: "response" | "critique";
+                participantId: string;
+                round: number;
+            }[];
+            participants: {
+                failure?: {
+                    /** Format: date-time */
+                    at: string;
+                    /** @enum {string} */
+                    kind: "response" | "critique";
+                    reason: string;
+                    round: number;
+                };
+                id: string;
+                label: string;
+                model?: string;
+                profileId?: string;
+                /** @enum {string} */
+                status: "active" | "failed";
+            }[];
+            prompt: string;
+            revision: number;
+            round: number;
+            rounds: number;
+            /** @enum {string} */
+            state: "collecting" | "critiquing" | "synthesized" | "canceled";
+            synthesis?: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                text: string;
+            };
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        DecisionReviewCancellation: {
+            reason?: string;
+        };
+        DecisionReviewCreate: {
+            context: string;
+            participants: {
+                id: string;
+                label: string;
+                model?: string;
+                profileId?: string;
+            }[];
+            prompt: string;
+            /** @default 1 */
+            rounds?: number;
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+        };
+        DecisionReviewFinalization: {
+            decision?: {
+                confidence: number;
+                riskScore?: number;
+            };
+            synthesis?: string;
+        };
+        DecisionReviewId: string;
+        DecisionReviewSubmission: {
+            participantId: string;
+            round?: number;
+            text: string;
+        };
+        DecisionReviewSummary: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            decisionId?: components["schemas"]["DecisionId"];
+            id: components["schemas"]["DecisionReviewId"];
+            missing: {
+                /** @enum {string} */
+                kind: "response" | "critique";
+                participantId: string;
+                round: number;
+            }[];
+            participants: {
+                failure?: {
+                    /** Format: date-time */
+                    at: string;
+                    /** @enum {string} */
+                    kind: "response" | "critique";
+                    reason: string;
+                    round: number;
+                };
+                id: string;
+                label: string;
+                model?: string;
+                profileId?: string;
+                /** @enum {string} */
+                status: "active" | "failed";
+            }[];
+            revision: number;
+            round: number;
+            rounds: number;
+            /** @enum {string} */
+            state: "collecting" | "critiquing" | "synthesized" | "canceled";
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
         DecisionWithChain: {
             chain: components["schemas"]["Decision"][];
             decision: components["schemas"]["Decision"];
@@ -7642,6 +9163,54 @@ export interface components {
         };
         DefaultAgent: {
             agent: string | null;
+        };
+        DelegatedApproval: {
+            agent: string;
+            approvalId?: string;
+            /** @enum {string} */
+            decision?: "approved" | "rejected";
+            /** @constant */
+            delegated: true;
+            id: string;
+            /** @enum {string} */
+            kind: "permission-approval" | "completion";
+            originalDelegation: components["schemas"]["Delegation"];
+            taskId: components["schemas"]["TaskId"];
+            taskTitle: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        Delegation: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            delegateAgent: string;
+            excludePriorities?: ("low" | "medium" | "high" | "critical")[];
+            excludeTags?: string[];
+            /** Format: date-time */
+            expires: string;
+            id: string;
+            scope: components["schemas"]["DelegationScope"];
+            setBy: string;
+        };
+        DelegationCreate: {
+            createdBy?: string;
+            delegateAgent: string;
+            excludePriorities?: ("low" | "medium" | "high" | "critical")[];
+            excludeTags?: string[];
+            /** Format: date-time */
+            expires: string;
+            scope: components["schemas"]["DelegationScope"];
+        };
+        DelegationLog: {
+            approvals: components["schemas"]["DelegatedApproval"][];
+            nextCursor?: string;
+        };
+        DelegationScope: {
+            priorities?: ("low" | "medium" | "high" | "critical")[];
+            projectIds?: string[];
+            /** @enum {string} */
+            type: "all" | "project" | "priority";
         };
         DelegationViolation: {
             agent?: string;
@@ -7807,6 +9376,68 @@ export interface components {
             totalDeletions: number;
             totalFiles: number;
         };
+        Digest: {
+            hasActivity: boolean;
+            issues: {
+                failedRuns: {
+                    agent: string;
+                    error?: string;
+                    taskId: components["schemas"]["TaskId"];
+                    /** Format: date-time */
+                    timestamp: string;
+                    title?: string;
+                }[];
+            };
+            period: components["schemas"]["Period"];
+            runs: {
+                byAgent: {
+                    agent: string;
+                    errorRate: number;
+                    errors: number;
+                    failures: number;
+                    runs: number;
+                    successes: number;
+                    successRate: number;
+                }[];
+                coverage: components["schemas"]["MetricsCoverage"];
+                errors: number;
+                failures: number;
+                successes: number;
+                successRate: number;
+                total: number;
+            };
+            tasks: {
+                blocked: number;
+                blockedTitles: string[];
+                completed: number;
+                completedTitles: string[];
+                created: number;
+                inProgress: number;
+                total: number;
+            };
+            tokens: {
+                cacheTokens: number;
+                cost: number;
+                inputTokens: number;
+                outputTokens: number;
+                totalTokens: number;
+            };
+        };
+        DiscoveredTool: {
+            annotations?: {
+                [key: string]: unknown;
+            };
+            description?: string;
+            inputSchema: {
+                [key: string]: unknown;
+            };
+            name: string;
+            outputSchema?: {
+                [key: string]: unknown;
+            };
+            policy: components["schemas"]["ToolAccess"];
+            title?: string;
+        };
         DocumentReview: {
             /** Format: date-time */
             reviewedAt?: string;
@@ -7871,6 +9502,26 @@ export interface components {
             analyzedAt: string;
             baselines: components["schemas"]["DriftBaseline"][];
             snapshots: components["schemas"]["DriftSnapshot"][];
+        };
+        DurationMetrics: {
+            avgMs: number;
+            byAgent: {
+                agent: string;
+                avgMs: number;
+                maxMs: number;
+                p50Ms: number;
+                p95Ms: number;
+                runs: number;
+            }[];
+            coverage: components["schemas"]["MetricsCoverage"];
+            maxMs: number;
+            otherAgents: number;
+            p50Ms: number;
+            p95Ms: number;
+            /** @enum {string} */
+            percentiles: "exact" | "estimated";
+            period: components["schemas"]["Period"];
+            runs: number;
         };
         Error: {
             code?: string;
@@ -8076,6 +9727,18 @@ export interface components {
             truncated: boolean;
             workspaceId: string;
         };
+        FailedRun: {
+            agent: string;
+            attemptId?: components["schemas"]["AttemptId"];
+            durationMs: number;
+            error?: string;
+            id: string;
+            project?: string;
+            status?: string;
+            taskId: components["schemas"]["TaskId"];
+            /** Format: date-time */
+            timestamp: string;
+        };
         FeatureSettings: {
             admission: {
                 enabled: boolean;
@@ -8158,6 +9821,37 @@ export interface components {
                 timeoutMinutes: number;
             };
             analyticsEnabled: boolean;
+            budget: {
+                enabled: boolean;
+                limits: {
+                    agent: {
+                        costUsd: number | null;
+                        tokens: number | null;
+                    };
+                    project: {
+                        costUsd: number | null;
+                        tokens: number | null;
+                    };
+                    task: {
+                        costUsd: number | null;
+                        tokens: number | null;
+                    };
+                    tree: {
+                        costUsd: number | null;
+                        tokens: number | null;
+                    };
+                    workspace: {
+                        costUsd: number | null;
+                        tokens: number | null;
+                    };
+                };
+                reservePerRun: {
+                    costUsd: number;
+                    tokens: number;
+                };
+                timeZone: string;
+                warningThreshold: number;
+            };
             darkMode: boolean;
             enforcement: {
                 /** @enum {string} */
@@ -8174,7 +9868,18 @@ export interface components {
                 traceDays: number;
             };
             squadChat: boolean;
+            toolServers: {
+                credentialScopes: {
+                    enabled: boolean;
+                    environmentKey: string;
+                    name: string;
+                }[];
+            };
+            tracing: {
+                enabled: boolean;
+            };
             watcher: {
+                continueRuns: boolean;
                 /** @enum {string} */
                 defaultMode: "ask_always" | "ask_on_risk" | "auto";
                 enabled: boolean;
@@ -8265,6 +9970,37 @@ export interface components {
                 timeoutMinutes?: number;
             };
             analyticsEnabled?: boolean;
+            budget?: {
+                enabled?: boolean;
+                limits?: {
+                    agent?: {
+                        costUsd?: number | null;
+                        tokens?: number | null;
+                    };
+                    project?: {
+                        costUsd?: number | null;
+                        tokens?: number | null;
+                    };
+                    task?: {
+                        costUsd?: number | null;
+                        tokens?: number | null;
+                    };
+                    tree?: {
+                        costUsd?: number | null;
+                        tokens?: number | null;
+                    };
+                    workspace?: {
+                        costUsd?: number | null;
+                        tokens?: number | null;
+                    };
+                };
+                reservePerRun?: {
+                    costUsd?: number;
+                    tokens?: number;
+                };
+                timeZone?: string;
+                warningThreshold?: number;
+            };
             darkMode?: boolean;
             enforcement?: {
                 /** @enum {string} */
@@ -8282,7 +10018,18 @@ export interface components {
                 traceDays?: number;
             };
             squadChat?: boolean;
+            toolServers?: {
+                credentialScopes?: {
+                    enabled: boolean;
+                    environmentKey: string;
+                    name: string;
+                }[];
+            };
+            tracing?: {
+                enabled?: boolean;
+            };
             watcher?: {
+                continueRuns?: boolean;
                 /** @enum {string} */
                 defaultMode?: "ask_always" | "ask_on_risk" | "auto";
                 enabled?: boolean;
@@ -8421,6 +10168,12 @@ export interface components {
             totalDeletions: number;
             totalFiles: number;
         };
+        GateResult: {
+            gate: components["schemas"]["TransitionGate"];
+            message?: string;
+            passed: boolean;
+            rules: string[];
+        };
         GithubStatus: {
             configured: boolean;
             nextCursor?: string;
@@ -8438,6 +10191,249 @@ export interface components {
                 repository: string;
                 state: components["schemas"]["ForgeState"];
             }[];
+        };
+        Goal: {
+            acceptanceCriteria: string[];
+            awaiting: {
+                code: string;
+                /** @enum {string} */
+                kind: "resume" | "rollover";
+            } | null;
+            blockers: {
+                /** @default 1 */
+                attempts: number;
+                code: string;
+                externalStateChange?: string;
+                id: string;
+                nextSafeAction: string;
+                /** Format: date-time */
+                recordedAt: string;
+                requiredAuthority?: string;
+                summary: string;
+            }[];
+            budgets: {
+                costUsd?: number;
+                fanOut?: number;
+                inputTokens?: number;
+                outputTokens?: number;
+                retries?: number;
+                runtimeSeconds?: number;
+                toolCalls?: number;
+                totalTokens?: number;
+            };
+            completionEvidence: {
+                evidenceId: string;
+                requirementId: string;
+                summary: string;
+                /** Format: date-time */
+                verifiedAt: string;
+                verifier: string;
+            }[];
+            completionRequirements: {
+                description: string;
+                id: string;
+                /** @default true */
+                required: boolean;
+                /** @enum {string} */
+                verificationKind: "test" | "build" | "artifact" | "operator" | "external" | "other";
+            }[];
+            constraints: string[];
+            continuation: {
+                compactAfterTokens?: number;
+                /** @default 3 */
+                maxRollovers: number;
+                /** @default 10 */
+                maxTurns: number;
+                /**
+                 * @default manual
+                 * @enum {string}
+                 */
+                mode: "manual" | "automatic";
+                /** @default false */
+                requireApprovalForRollover: boolean;
+            };
+            continuationAttempts: {
+                attemptId: components["schemas"]["AttemptId"];
+                error?: {
+                    code: string;
+                    message: string;
+                };
+                id: string;
+                /** @enum {string} */
+                kind: "resume" | "rollover";
+                /** Format: date-time */
+                plannedAt: string;
+                requestedBy?: string;
+                /** Format: date-time */
+                settledAt?: string;
+                sourceAttemptId: components["schemas"]["AttemptId"];
+                /** @enum {string} */
+                state: "planned" | "dispatched" | "failed";
+            }[];
+            continuationChain: {
+                attemptId: components["schemas"]["AttemptId"];
+                conversationId?: string;
+                /** Format: date-time */
+                endedAt?: string;
+                /** @enum {string} */
+                kind: "linked" | "resume" | "rollover" | "retry" | "follow-up" | "child";
+                /** Format: date-time */
+                linkedAt: string;
+                parentAttemptId?: components["schemas"]["AttemptId"];
+                status?: string;
+                taskId: components["schemas"]["TaskId"];
+                workflowRunId?: string;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            currentRun: {
+                attemptId: components["schemas"]["AttemptId"];
+                conversationId?: string;
+                /** Format: date-time */
+                endedAt?: string;
+                /** @enum {string} */
+                kind: "linked" | "resume" | "rollover" | "retry" | "follow-up" | "child";
+                /** Format: date-time */
+                linkedAt: string;
+                parentAttemptId?: components["schemas"]["AttemptId"];
+                status?: string;
+                taskId: components["schemas"]["TaskId"];
+                workflowRunId?: string;
+            } | null;
+            id: components["schemas"]["GoalId"];
+            objective: string;
+            revision: number;
+            root: {
+                /** @constant */
+                kind: "task";
+                taskId: components["schemas"]["TaskId"];
+            };
+            /** @constant */
+            schemaVersion: "durable-goal/v1";
+            /** @enum {string} */
+            state: "active" | "paused" | "blocked" | "awaiting-approval" | "usage-limited" | "budget-limited" | "complete" | "cancelled" | "failed";
+            terminalReason: string | null;
+            transitions: {
+                actor: string;
+                /** Format: date-time */
+                at: string;
+                blockerId?: string;
+                /** @enum {string} */
+                from: "active" | "paused" | "blocked" | "awaiting-approval" | "usage-limited" | "budget-limited" | "complete" | "cancelled" | "failed";
+                reason: string;
+                /** @enum {string} */
+                to: "active" | "paused" | "blocked" | "awaiting-approval" | "usage-limited" | "budget-limited" | "complete" | "cancelled" | "failed";
+            }[];
+            /** Format: date-time */
+            updatedAt: string;
+            usage: {
+                costUsd: number;
+                fanOut: number;
+                inputTokens: number;
+                outputTokens: number;
+                retries: number;
+                runtimeSeconds: number;
+                toolCalls: number;
+                totalTokens: number;
+            };
+            usageEvents: {
+                /** Format: date-time */
+                at: string;
+                attemptId: components["schemas"]["AttemptId"];
+                costUsd: number;
+                fanOut: number;
+                inputTokens: number;
+                outputTokens: number;
+                retries: number;
+                runtimeSeconds: number;
+                toolCalls: number;
+                totalTokens: number;
+            }[];
+            workspaceId: string;
+        };
+        GoalCreate: {
+            acceptanceCriteria: string[];
+            /** @default {} */
+            budgets?: {
+                costUsd?: number;
+                fanOut?: number;
+                inputTokens?: number;
+                outputTokens?: number;
+                retries?: number;
+                runtimeSeconds?: number;
+                toolCalls?: number;
+                totalTokens?: number;
+            };
+            completionRequirements: {
+                description: string;
+                id: string;
+                /** @default true */
+                required?: boolean;
+                /** @enum {string} */
+                verificationKind: "test" | "build" | "artifact" | "operator" | "external" | "other";
+            }[];
+            /** @default [] */
+            constraints?: string[];
+            /** @default {} */
+            continuation?: {
+                compactAfterTokens?: number;
+                /** @default 3 */
+                maxRollovers?: number;
+                /** @default 10 */
+                maxTurns?: number;
+                /**
+                 * @default manual
+                 * @enum {string}
+                 */
+                mode?: "manual" | "automatic";
+                /** @default false */
+                requireApprovalForRollover?: boolean;
+            };
+            objective: string;
+            root: {
+                /** @constant */
+                kind: "task";
+                taskId: components["schemas"]["TaskId"];
+            };
+        };
+        GoalId: string;
+        GoalList: {
+            /** Format: date-time */
+            generatedAt: string;
+            goals: components["schemas"]["Goal"][];
+            nextCursor?: string;
+        };
+        GoalRollover: {
+            expectedRevision: number;
+        };
+        GoalRunLink: {
+            attemptId?: components["schemas"]["AttemptId"];
+            conversationId?: string;
+            expectedRevision: number;
+            parentAttemptId?: components["schemas"]["AttemptId"];
+            taskId: components["schemas"]["TaskId"];
+            workflowRunId?: string;
+        };
+        GoalTransitionRequest: {
+            blocker?: {
+                /** @default 1 */
+                attempts?: number;
+                code: string;
+                externalStateChange?: string;
+                nextSafeAction: string;
+                requiredAuthority?: string;
+                summary: string;
+            };
+            completionEvidence?: {
+                evidenceId: string;
+                requirementId: string;
+                summary: string;
+            }[];
+            expectedRevision: number;
+            reason: string;
+            /** @enum {string} */
+            state: "active" | "paused" | "blocked" | "awaiting-approval" | "usage-limited" | "budget-limited" | "complete" | "cancelled" | "failed";
         };
         GovernanceTrace: {
             /** Format: date-time */
@@ -8572,8 +10568,8 @@ export interface components {
             taskTypeFilter?: (string | string[]) | null;
         };
         HookExecution: {
-            /** @constant */
-            action: "webhook";
+            /** @enum {string} */
+            action: "webhook" | "send-webhook" | "send-notification" | "prompt-lessons-learned" | "log-activity";
             attempts: number;
             durationMs: number;
             error?: string;
@@ -8680,6 +10676,7 @@ export interface components {
                 compatible: boolean;
                 hostId: string;
                 hostname: string;
+                sandbox: components["schemas"]["HostSandbox"] | null;
                 /** Format: date-time */
                 seenAt: string;
             }[];
@@ -8687,6 +10684,26 @@ export interface components {
         };
         HostPreviewRequest: {
             requiredRuntimeCapabilities?: string[];
+        };
+        HostSandbox: {
+            capabilities: string[];
+            /** @constant */
+            mechanism: "bubblewrap";
+            /** @enum {string} */
+            memory: "cgroup" | "rlimit" | "none";
+            /** @enum {string} */
+            processes: "cgroup" | "rlimit" | "none";
+            version: string;
+        };
+        HostSandboxInput: {
+            capabilities: string[];
+            /** @constant */
+            mechanism: "bubblewrap";
+            /** @enum {string} */
+            memory: "cgroup" | "rlimit" | "none";
+            /** @enum {string} */
+            processes: "cgroup" | "rlimit" | "none";
+            version: string;
         };
         ImportedDocument: {
             content: string;
@@ -9092,6 +11109,10 @@ export interface components {
             fromAgent?: string;
             taskId: components["schemas"]["TaskId"];
         };
+        MetricsCoverage: {
+            complete: boolean;
+            since: string | null;
+        };
         NextCall: {
             body?: {
                 [key: string]: unknown;
@@ -9341,6 +11362,14 @@ export interface components {
             }[];
             nextCursor?: string;
         };
+        Period: {
+            from: string | null;
+            /** @enum {string} */
+            name: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+            timeZone: string;
+            /** Format: date-time */
+            to: string;
+        };
         PermissionAnswer: {
             allowed: boolean;
             /** @enum {string} */
@@ -9409,6 +11438,8 @@ export interface components {
             action: string;
             agentId: string;
             approvalId?: components["schemas"]["PermissionApprovalId"];
+            host?: string;
+            url?: string;
         };
         PermissionReview: {
             /** @enum {string} */
@@ -10154,6 +12185,7 @@ export interface components {
                 };
             };
             revision: number;
+            toolServers?: string[];
             /** Format: date-time */
             updatedAt: string;
         };
@@ -10195,6 +12227,7 @@ export interface components {
                     denied?: string[];
                 };
             };
+            toolServers?: string[];
         };
         Project: {
             color?: string;
@@ -10221,6 +12254,80 @@ export interface components {
             isHidden?: boolean;
             label?: string;
         };
+        Prompt: {
+            /** @enum {string} */
+            category: "system" | "agent" | "tool" | "evaluation";
+            changelog?: string;
+            content: string;
+            /** Format: date-time */
+            createdAt: string;
+            description?: string;
+            id: string;
+            name: string;
+            revision: number;
+            /** Format: date-time */
+            updatedAt: string;
+            variables: string[];
+            version: number;
+        };
+        PromptCreate: {
+            /** @enum {string} */
+            category: "system" | "agent" | "tool" | "evaluation";
+            content: string;
+            description?: string;
+            id?: string;
+            name: string;
+        };
+        PromptPatch: {
+            /** @enum {string} */
+            category?: "system" | "agent" | "tool" | "evaluation";
+            changelog?: string;
+            content?: string;
+            description?: string | null;
+            expectedRevision?: number;
+            name?: string;
+        };
+        PromptPreview: {
+            /** @default {} */
+            sampleVariables?: {
+                [key: string]: string | number | boolean;
+            };
+        };
+        PromptStats: {
+            inputTokens: number;
+            lastUsedAt: string | null;
+            outputTokens: number;
+            promptId: string;
+            uses: number;
+            version: number;
+        };
+        PromptUsage: {
+            id: string;
+            inputTokens?: number;
+            model?: string;
+            outputTokens?: number;
+            promptId: string;
+            renderedPrompt?: string;
+            /** Format: date-time */
+            usedAt: string;
+            usedBy?: string;
+            version: number;
+        };
+        PromptUsageCreate: {
+            inputTokens?: number;
+            model?: string;
+            outputTokens?: number;
+            renderedPrompt?: string;
+            usedBy?: string;
+        };
+        PromptVersion: {
+            changelog?: string;
+            content: string;
+            /** Format: date-time */
+            createdAt: string;
+            promptId: string;
+            version: number;
+        };
         ProviderRuntimeManifest: {
             adapter: string;
             capabilities: {
@@ -10246,6 +12353,7 @@ export interface components {
             provider: string;
             providerBuild?: string;
             providerVersion?: string;
+            sandbox?: components["schemas"]["HostSandbox"];
             /** @constant */
             schemaVersion: "provider-runtime-manifest/v1";
         };
@@ -10313,6 +12421,15 @@ export interface components {
             status: "ok" | "unavailable";
             /** Format: date-time */
             timestamp: string;
+        };
+        RecentSummary: {
+            completed: components["schemas"]["SummarizedTask"][];
+            highPriorityActive: components["schemas"]["SummarizedTask"][];
+            period: {
+                hours: number;
+                /** Format: date-time */
+                since: string;
+            };
         };
         RecordedLaunchManifest: {
             attemptId?: components["schemas"]["AttemptId"];
@@ -10414,6 +12531,13 @@ export interface components {
                 worktree?: boolean;
             };
             sandbox?: {
+                confinement?: {
+                    /** @constant */
+                    mechanism: "bubblewrap";
+                    /** @enum {string} */
+                    network: "shared" | "none" | "proxy";
+                    version: string;
+                };
                 controls: {
                     capabilityId: string;
                     control: string;
@@ -10435,6 +12559,18 @@ export interface components {
             taskId: components["schemas"]["TaskId"];
             tools?: {
                 allowed: string[] | null;
+                catalog?: {
+                    digest: string;
+                    servers: {
+                        definitionDigest: string;
+                        /** @enum {string} */
+                        requirement: "required" | "optional";
+                        serverId: string;
+                        /** @enum {string} */
+                        state: "ready" | "degraded";
+                        tools: number;
+                    }[];
+                };
                 denied: string[];
                 mcpServers: string[] | null;
             };
@@ -10671,6 +12807,11 @@ export interface components {
             error: string;
             filename: string;
         };
+        RenderedPrompt: {
+            renderedPrompt: string;
+            unmatchedVariables: string[];
+            unusedVariables: string[];
+        };
         RenewedCallback: {
             attemptId: components["schemas"]["AttemptId"];
             callback: components["schemas"]["IssuedCallback"];
@@ -10679,6 +12820,58 @@ export interface components {
         };
         Reordered: {
             updated: number;
+        };
+        Report: {
+            author?: string;
+            brand: components["schemas"]["ReportBrand"];
+            /** Format: date-time */
+            generatedAt: string;
+            generatedBy: string;
+            id: string;
+            includeToc: boolean;
+            metadata?: {
+                [key: string]: string;
+            };
+            size: number;
+            subtitle?: string;
+            /** @enum {string} */
+            template: "audit" | "summary" | "analysis" | "standup" | "custom";
+            title: string;
+        };
+        ReportBrand: {
+            color: string;
+            footer: string;
+            name: string;
+        };
+        ReportBrandWrite: {
+            color: string;
+            expectedRevision?: number;
+            footer: string;
+            name: string;
+        };
+        ReportGenerate: {
+            author?: string;
+            brand?: {
+                color?: string;
+                footer?: string;
+                name?: string;
+            };
+            content: string;
+            includeToc?: boolean;
+            metadata?: {
+                [key: string]: string;
+            };
+            subtitle?: string;
+            /** @enum {string} */
+            template: "audit" | "summary" | "analysis" | "standup" | "custom";
+            title: string;
+        };
+        ReportTemplate: {
+            /** @enum {string} */
+            id: "audit" | "summary" | "analysis" | "standup" | "custom";
+            includeToc: boolean;
+            label: string;
+            sections: string[];
         };
         Repository: {
             allowFilters?: (string & (unknown & unknown))[];
@@ -10745,6 +12938,8 @@ export interface components {
             checkpoint?: components["schemas"]["TaskCheckpointMark"];
             comments?: components["schemas"]["Comment"][];
             /** Format: date-time */
+            completedAt?: string;
+            /** Format: date-time */
             createdAt: string;
             createdBy?: string;
             deliverables?: components["schemas"]["Deliverable"][];
@@ -10775,6 +12970,8 @@ export interface components {
             review?: components["schemas"]["TaskReview"];
             revision: number;
             sprint?: string;
+            /** Format: date-time */
+            startedAt?: string;
             /** @default todo */
             status: components["schemas"]["TaskStatus"];
             /** @default [] */
@@ -11136,6 +13333,26 @@ export interface components {
             providerRuntimeManifestDigest?: string;
             runLaunchManifestDigest?: string;
         };
+        RunContinuation: {
+            attemptId: components["schemas"]["AttemptId"];
+            error?: {
+                code: string;
+                message: string;
+            };
+            /** Format: date-time */
+            plannedAt: string;
+            /** Format: date-time */
+            settledAt?: string;
+            sourceAttemptId: components["schemas"]["AttemptId"];
+            /** @enum {string} */
+            state: "planned" | "dispatched" | "failed";
+            status: string;
+            taskId: components["schemas"]["TaskId"];
+        };
+        RunContinuationList: {
+            continuations: components["schemas"]["RunContinuation"][];
+            nextCursor?: string;
+        };
         RunEvent: {
             attemptId: components["schemas"]["AttemptId"];
             dedupeKey?: string;
@@ -11278,6 +13495,13 @@ export interface components {
                 worktree: boolean;
             };
             sandbox: {
+                confinement?: {
+                    /** @constant */
+                    mechanism: "bubblewrap";
+                    /** @enum {string} */
+                    network: "shared" | "none" | "proxy";
+                    version: string;
+                };
                 controls: {
                     capabilityId: string;
                     control: string;
@@ -11299,6 +13523,18 @@ export interface components {
             taskId: components["schemas"]["TaskId"];
             tools: {
                 allowed: string[] | null;
+                catalog?: {
+                    digest: string;
+                    servers: {
+                        definitionDigest: string;
+                        /** @enum {string} */
+                        requirement: "required" | "optional";
+                        serverId: string;
+                        /** @enum {string} */
+                        state: "ready" | "degraded";
+                        tools: number;
+                    }[];
+                };
                 denied: string[];
                 mcpServers: string[] | null;
             };
@@ -11326,6 +13562,26 @@ export interface components {
             message: string;
             providerRuntimeManifestDigest?: string;
             runLaunchManifestDigest?: string;
+        };
+        RunMetrics: {
+            byAgent: {
+                agent: string;
+                errorRate: number;
+                errors: number;
+                failures: number;
+                runs: number;
+                successes: number;
+                successRate: number;
+            }[];
+            coverage: components["schemas"]["MetricsCoverage"];
+            errorRate: number;
+            errors: number;
+            failures: number;
+            otherAgents: number;
+            period: components["schemas"]["Period"];
+            runs: number;
+            successes: number;
+            successRate: number;
         };
         RunRecovery: {
             /** @enum {string} */
@@ -11459,6 +13715,73 @@ export interface components {
                 provider: string;
             };
         };
+        RunTrace: {
+            attemptId: components["schemas"]["AttemptId"];
+            durationMs: number | null;
+            endedAt: string | null;
+            events: {
+                purgedAt: string | null;
+                read: number;
+                truncated: boolean;
+            };
+            nextCursor?: string;
+            /** @constant */
+            schemaVersion: "run-trace/v1";
+            spans: components["schemas"]["TraceSpan"][];
+            /** Format: date-time */
+            startedAt: string;
+            /** @enum {string} */
+            state: "queued" | "admitted" | "prepared" | "dispatched" | "running" | "ended" | "refused";
+            taskId: components["schemas"]["TaskId"];
+            traceId: components["schemas"]["AttemptId"];
+        };
+        RunTraceSummary: {
+            attemptId: components["schemas"]["AttemptId"];
+            durationMs: number | null;
+            endedAt: string | null;
+            /** @constant */
+            schemaVersion: "run-trace/v1";
+            spans: components["schemas"]["TraceSpan"][];
+            /** Format: date-time */
+            startedAt: string;
+            /** @enum {string} */
+            state: "queued" | "admitted" | "prepared" | "dispatched" | "running" | "ended" | "refused";
+            taskId: components["schemas"]["TaskId"];
+            traceId: components["schemas"]["AttemptId"];
+        };
+        SandboxEvidence: {
+            egress?: {
+                allowed: number;
+                denied: number;
+                destinations: {
+                    allowed: boolean;
+                    count: number;
+                    host: string;
+                    port: number;
+                    rule: string;
+                }[];
+            };
+            hidden: string[];
+            limits: {
+                memory: {
+                    /** @enum {string} */
+                    mechanism: "cgroup" | "rlimit" | "none";
+                    value: number | null;
+                };
+                processes: {
+                    /** @enum {string} */
+                    mechanism: "cgroup" | "rlimit" | "none";
+                    value: number | null;
+                };
+            };
+            /** @constant */
+            mechanism: "bubblewrap";
+            /** @enum {string} */
+            network: "shared" | "none" | "proxy";
+            presetId: string;
+            version: string;
+            writable: string[];
+        };
         SandboxPreset: {
             /** Format: date-time */
             createdAt: string;
@@ -11549,6 +13872,10 @@ export interface components {
             };
             /** @default [] */
             requiredCapabilities: string[];
+            resources?: {
+                memoryMb?: number;
+                processes?: number;
+            };
             revision: number;
             /** Format: date-time */
             updatedAt: string;
@@ -11641,6 +13968,10 @@ export interface components {
             };
             /** @default [] */
             requiredCapabilities?: string[];
+            resources?: {
+                memoryMb?: number;
+                processes?: number;
+            };
         };
         SandboxPresetList: {
             nextCursor?: string;
@@ -11733,6 +14064,48 @@ export interface components {
             };
             /** @default [] */
             requiredCapabilities?: string[];
+            resources?: {
+                memoryMb?: number;
+                processes?: number;
+            };
+        };
+        SandboxQuestion: {
+            presetId: string;
+            /** @enum {string} */
+            provider: "process" | "acp" | "remote-callback";
+            providerRuntimeManifestDigest?: string;
+            /** @default [] */
+            requiredCapabilities?: string[];
+            workspacePath?: string;
+        };
+        SandboxVerdict: {
+            /** @enum {string} */
+            decision: "allow" | "warn" | "block";
+            effective: {
+                credentialRefs: string[];
+                envPassthrough: string[] | null;
+                networkAccessEnabled: boolean;
+                /** @enum {string} */
+                sandboxMode: "unconfined" | "workspace-write" | "selected-paths";
+            };
+            /** @enum {string} */
+            provider: "process" | "acp" | "remote-callback";
+            providerRuntimeManifestDigest: string;
+            traceId: string;
+            unsupportedRules: {
+                capabilityId: string;
+                message: string;
+                rule: string;
+                /** @enum {string} */
+                state: "supported" | "advisory" | "unsupported" | "unknown";
+            }[];
+            warnings: {
+                capabilityId: string;
+                message: string;
+                rule: string;
+                /** @enum {string} */
+                state: "supported" | "advisory" | "unsupported" | "unknown";
+            }[];
         };
         Saved: {
             /** @constant */
@@ -11807,6 +14180,15 @@ export interface components {
             paused?: boolean;
             spec?: components["schemas"]["LaunchSpec"];
             taskId?: components["schemas"]["TaskId"];
+        };
+        ScopeBudget: {
+            costUsd: components["schemas"]["BudgetState"];
+            /** @enum {string} */
+            scope: "workspace" | "project" | "agent" | "task" | "tree";
+            scopeId: string;
+            /** @enum {string} */
+            status: "ok" | "warning" | "exhausted";
+            tokens: components["schemas"]["BudgetState"];
         };
         Scorer: {
             /** @default  */
@@ -12172,6 +14554,20 @@ export interface components {
             mentionCount: number;
             unreadCount: number;
         };
+        Standup: {
+            activity: components["schemas"]["Activity"][];
+            blocked: components["schemas"]["SummarizedTask"][];
+            completed: components["schemas"]["SummarizedTask"][];
+            date: string;
+            inProgress: components["schemas"]["SummarizedTask"][];
+            stats: {
+                agentsActive: number;
+                commentsAdded: number;
+                tasksCompleted: number;
+                totalTimeTracked: number;
+            };
+            upcoming: components["schemas"]["SummarizedTask"][];
+        };
         StatusChange: {
             durationMs?: number;
             id: string;
@@ -12228,6 +14624,12 @@ export interface components {
         StopRequest: {
             attemptId: components["schemas"]["AttemptId"];
         };
+        StoredReportBrand: {
+            color: string;
+            footer: string;
+            name: string;
+            revision: number;
+        };
         SubmittedManifest: {
             adapter: string;
             capabilities: {
@@ -12253,6 +14655,7 @@ export interface components {
             provider: string;
             providerBuild?: string;
             providerVersion?: string;
+            sandbox?: components["schemas"]["HostSandboxInput"];
             /** @constant */
             schemaVersion: "provider-runtime-manifest/v1";
         };
@@ -12286,6 +14689,16 @@ export interface components {
             completed?: boolean;
             expectedRevision?: number;
             title?: string;
+        };
+        SummarizedTask: {
+            /** Format: date-time */
+            completedAt?: string;
+            id: components["schemas"]["TaskId"];
+            /** @enum {string} */
+            priority: "low" | "medium" | "high" | "critical";
+            project?: string;
+            status: components["schemas"]["TaskStatus"];
+            title: string;
         };
         SyncedRepository: string;
         SystemHealth: {
@@ -12327,6 +14740,8 @@ export interface components {
             checkpoint?: components["schemas"]["TaskCheckpointMark"];
             comments?: components["schemas"]["Comment"][];
             /** Format: date-time */
+            completedAt?: string;
+            /** Format: date-time */
             createdAt: string;
             createdBy?: string;
             deliverables?: components["schemas"]["Deliverable"][];
@@ -12356,6 +14771,8 @@ export interface components {
             review?: components["schemas"]["TaskReview"];
             revision: number;
             sprint?: string;
+            /** Format: date-time */
+            startedAt?: string;
             /** @default todo */
             status: components["schemas"]["TaskStatus"];
             /** @default [] */
@@ -12453,6 +14870,23 @@ export interface components {
             /** Format: date-time */
             updated: string;
         };
+        TaskCostMetrics: {
+            averageCost: number;
+            coverage: components["schemas"]["MetricsCoverage"];
+            period: components["schemas"]["Period"];
+            taskCount: number;
+            tasks: {
+                cacheTokens: number;
+                cost: number;
+                inputTokens: number;
+                outputTokens: number;
+                project?: string;
+                taskId: components["schemas"]["TaskId"];
+                title?: string;
+                totalTokens: number;
+            }[];
+            totalCost: number;
+        };
         TaskCounts: {
             [key: string]: number;
         };
@@ -12518,6 +14952,20 @@ export interface components {
             nextCursor?: string;
             pagination?: components["schemas"]["Pagination"];
             tasks: components["schemas"]["Task"][];
+        };
+        TaskMetrics: {
+            archived: number;
+            backlog: number;
+            byBlockedReason: {
+                [key: string]: number;
+            };
+            byStatus: {
+                [key: string]: number;
+            };
+            completed: number;
+            created: number;
+            period: components["schemas"]["Period"];
+            total: number;
         };
         TaskOrder: {
             orderedIds?: components["schemas"]["TaskId"][];
@@ -12634,6 +15082,12 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
+        TaskTraces: {
+            nextCursor?: string;
+            taskId: components["schemas"]["TaskId"];
+            traces: components["schemas"]["RunTraceSummary"][];
+            untraced: components["schemas"]["AttemptId"][];
+        };
         TaskType: {
             color?: string;
             /** Format: date-time */
@@ -12688,6 +15142,18 @@ export interface components {
              * @constant
              */
             schemaVersion?: "team-roster/v1";
+        };
+        TeamsMessage: {
+            attachments: {
+                content: {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                contentType: "application/vnd.microsoft.card.adaptive";
+                contentUrl: null;
+            }[];
+            /** @constant */
+            type: "message";
         };
         TelemetryBulk: {
             events: components["schemas"]["TelemetryInput"][];
@@ -12932,6 +15398,42 @@ export interface components {
             durationMs?: number;
             expectedRevision?: number;
         };
+        Timeline: {
+            parallelism: {
+                concurrentTaskCount: number;
+                taskIds: components["schemas"]["TaskId"][];
+                /** Format: date-time */
+                timestamp: string;
+            }[];
+            period: components["schemas"]["Period"];
+            summary: {
+                averageConcurrency: number;
+                maxConcurrency: number;
+                timelineEndTime: string | null;
+                timelineStartTime: string | null;
+                totalTasks: number;
+            };
+            tasks: {
+                agent?: string;
+                durationSeconds: number;
+                /** Format: date-time */
+                endTime?: string;
+                id: components["schemas"]["TaskId"];
+                project?: string;
+                sprint?: string;
+                /** Format: date-time */
+                startTime: string;
+                status: components["schemas"]["TaskStatus"];
+                timeEntries: {
+                    /** Format: date-time */
+                    endTime?: string;
+                    /** Format: date-time */
+                    startTime: string;
+                }[];
+                title: string;
+            }[];
+            truncated: boolean;
+        };
         TimeSummary: {
             byProject: {
                 project: string;
@@ -12953,6 +15455,39 @@ export interface components {
             [key: string]: unknown;
         };
         TokenId: string;
+        TokenMetrics: {
+            byAgent: {
+                agent: string;
+                cacheTokens: number;
+                cost: number;
+                inputTokens: number;
+                outputTokens: number;
+                totalTokens: number;
+            }[];
+            byModel: {
+                cacheTokens: number;
+                cost: number;
+                inputTokens: number;
+                model: string;
+                outputTokens: number;
+                totalTokens: number;
+            }[];
+            cacheTokens: number;
+            cost: number;
+            coverage: components["schemas"]["MetricsCoverage"];
+            inputTokens: number;
+            otherAgents: number;
+            otherModels: number;
+            outputTokens: number;
+            period: components["schemas"]["Period"];
+            perSuccessfulRun: {
+                avg: number;
+                p50: number;
+                p95: number;
+                runs: number;
+            };
+            totalTokens: number;
+        };
         TokenReport: {
             agent?: string;
             attemptId: components["schemas"]["AttemptId"];
@@ -12971,11 +15506,128 @@ export interface components {
             replayed?: true;
             totalTokens: number;
         };
+        /** @enum {string} */
+        ToolAccess: "allowed" | "denied" | "approval-required";
         ToolAnswer: {
             allowed: boolean;
             role: string;
             tool: string;
             traceId: string;
+        };
+        ToolCall: {
+            approvalId?: string;
+            argumentsDigest: string;
+            attemptId: components["schemas"]["AttemptId"];
+            catalogDigest: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            dispatchedAt?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            error?: {
+                code: string;
+                message: string;
+                remedy: string;
+            };
+            id: string;
+            replayed: boolean;
+            requestedBy: string;
+            result?: {
+                content: unknown[];
+                isError: boolean;
+                structuredContent?: {
+                    [key: string]: unknown;
+                };
+                truncated: boolean;
+            };
+            /** @constant */
+            schemaVersion: "tool-call/v1";
+            serverId: string;
+            /** @enum {string} */
+            state: "requested" | "dispatched" | "completed" | "failed" | "outcome-unknown";
+            taskId: components["schemas"]["TaskId"];
+            tool: string;
+        };
+        ToolCallRequest: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+            attemptId: components["schemas"]["AttemptId"];
+            catalogDigest: string;
+            operationId: string;
+            serverId: string;
+            taskId: components["schemas"]["TaskId"];
+            tool: string;
+        };
+        ToolCatalog: {
+            attemptId: components["schemas"]["AttemptId"];
+            /** Format: date-time */
+            createdAt: string;
+            digest: string;
+            hostId: string;
+            /** @constant */
+            schemaVersion: "run-tool-catalog/v1";
+            servers: {
+                definitionDigest: string;
+                displayName: string;
+                reason?: {
+                    code: string;
+                    message: string;
+                    remedy: string;
+                };
+                /** @enum {string} */
+                requirement: "required" | "optional";
+                serverId: string;
+                /** @enum {string} */
+                state: "ready" | "degraded";
+                tools: {
+                    annotations?: {
+                        [key: string]: unknown;
+                    };
+                    description?: string;
+                    inputSchema: {
+                        [key: string]: unknown;
+                    };
+                    inputSchemaDigest: string;
+                    name: string;
+                    outputSchema?: {
+                        [key: string]: unknown;
+                    };
+                    outputSchemaDigest?: string;
+                    policy: components["schemas"]["ToolAccess"];
+                    title?: string;
+                }[];
+            }[];
+            taskId: components["schemas"]["TaskId"];
+        };
+        ToolDiscovery: {
+            cached: boolean;
+            definitionDigest: string;
+            /** Format: date-time */
+            discoveredAt: string;
+            error?: {
+                /** @enum {string} */
+                code: "program-missing" | "start-failed" | "start-timeout" | "timeout" | "ended" | "backing-off" | "too-many" | "output-limit" | "protocol-error" | "refused" | "invalid-tools" | "refused-address" | "unavailable" | "credential-missing" | "aborted";
+                message: string;
+                remedy: string;
+            };
+            hostId: string;
+            server: {
+                name: string;
+                version: string;
+            } | null;
+            serverId: string;
+            /** @enum {string} */
+            state: "ready" | "failed";
+            tools: components["schemas"]["DiscoveredTool"][];
+            truncated: boolean;
+        };
+        ToolDiscoveryRequest: {
+            /** @default false */
+            bypassCache?: boolean;
+            hostId?: string;
         };
         ToolPolicy: {
             /** @default [] */
@@ -13050,6 +15702,126 @@ export interface components {
             type: "sse";
             url: string;
         };
+        ToolServerCreate: {
+            /**
+             * @default [
+             *       "*"
+             *     ]
+             */
+            allowedTools?: string[];
+            /**
+             * @default listed
+             * @enum {string}
+             */
+            approvalMode?: "listed" | "always";
+            /** @default [] */
+            approvalRequiredTools?: string[];
+            /** @default [] */
+            deniedTools?: string[];
+            displayName: string;
+            /** @default true */
+            enabled?: boolean;
+            id?: string;
+            /**
+             * @default required
+             * @enum {string}
+             */
+            requirement?: "required" | "optional";
+            /** @default 10000 */
+            startupTimeoutMs?: number;
+            /** @default 60000 */
+            toolTimeoutMs?: number;
+            transport: {
+                /** @default [] */
+                args?: string[];
+                command: string;
+                /** @default [] */
+                credentialReferences?: string[];
+                /** @default [] */
+                environmentKeys?: string[];
+                /** @constant */
+                kind: "stdio";
+            } | {
+                /** @default [] */
+                credentialReferences?: string[];
+                /** @default [] */
+                headers?: {
+                    credentialReference?: string;
+                    environmentKey?: string;
+                    name: string;
+                    prefix?: string;
+                }[];
+                /** @constant */
+                kind: "streamable-http";
+                url: string;
+            };
+            /** @default 1 */
+            version?: string;
+        };
+        ToolServerDefinition: {
+            /**
+             * @default [
+             *       "*"
+             *     ]
+             */
+            allowedTools: string[];
+            /**
+             * @default listed
+             * @enum {string}
+             */
+            approvalMode: "listed" | "always";
+            /** @default [] */
+            approvalRequiredTools: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @default [] */
+            deniedTools: string[];
+            digest: string;
+            displayName: string;
+            /** @default true */
+            enabled: boolean;
+            id: string;
+            /**
+             * @default required
+             * @enum {string}
+             */
+            requirement: "required" | "optional";
+            revision: number;
+            /** @constant */
+            schemaVersion: "tool-server-definition/v1";
+            /** @default 10000 */
+            startupTimeoutMs: number;
+            /** @default 60000 */
+            toolTimeoutMs: number;
+            transport: {
+                /** @default [] */
+                args: string[];
+                command: string;
+                /** @default [] */
+                credentialReferences: string[];
+                /** @default [] */
+                environmentKeys: string[];
+                /** @constant */
+                kind: "stdio";
+            } | {
+                /** @default [] */
+                credentialReferences: string[];
+                /** @default [] */
+                headers: {
+                    credentialReference?: string;
+                    environmentKey?: string;
+                    name: string;
+                    prefix?: string;
+                }[];
+                /** @constant */
+                kind: "streamable-http";
+                url: string;
+            };
+            /** Format: date-time */
+            updatedAt: string;
+            /** @default 1 */
+            version: string;
+        };
         ToolServerInput: {
             /** @default [] */
             args?: string[];
@@ -13088,6 +15860,170 @@ export interface components {
             type: "sse";
             url: string;
         };
+        ToolServerList: {
+            nextCursor?: string;
+            servers: components["schemas"]["ToolServerDefinition"][];
+        };
+        ToolServerView: {
+            /**
+             * @default [
+             *       "*"
+             *     ]
+             */
+            allowedTools: string[];
+            /**
+             * @default listed
+             * @enum {string}
+             */
+            approvalMode: "listed" | "always";
+            /** @default [] */
+            approvalRequiredTools: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @default [] */
+            deniedTools: string[];
+            digest: string;
+            displayName: string;
+            /** @default true */
+            enabled: boolean;
+            health: {
+                hosts: {
+                    /** Format: date-time */
+                    checkedAt: string;
+                    error?: {
+                        /** @enum {string} */
+                        code: "program-missing" | "start-failed" | "start-timeout" | "timeout" | "ended" | "backing-off" | "too-many" | "output-limit" | "protocol-error" | "refused" | "invalid-tools" | "refused-address" | "unavailable" | "credential-missing" | "aborted";
+                        message: string;
+                        remedy: string;
+                    };
+                    hostId: string;
+                    server: {
+                        name: string;
+                        version: string;
+                    } | null;
+                    /** @enum {string} */
+                    state: "ready" | "failed";
+                    toolCount: number;
+                }[];
+                /** @enum {string} */
+                state: "unknown" | "ready" | "degraded" | "failed";
+            };
+            id: string;
+            /**
+             * @default required
+             * @enum {string}
+             */
+            requirement: "required" | "optional";
+            revision: number;
+            /** @constant */
+            schemaVersion: "tool-server-definition/v1";
+            /** @default 10000 */
+            startupTimeoutMs: number;
+            /** @default 60000 */
+            toolTimeoutMs: number;
+            transport: {
+                /** @default [] */
+                args: string[];
+                command: string;
+                /** @default [] */
+                credentialReferences: string[];
+                /** @default [] */
+                environmentKeys: string[];
+                /** @constant */
+                kind: "stdio";
+            } | {
+                /** @default [] */
+                credentialReferences: string[];
+                /** @default [] */
+                headers: {
+                    credentialReference?: string;
+                    environmentKey?: string;
+                    name: string;
+                    prefix?: string;
+                }[];
+                /** @constant */
+                kind: "streamable-http";
+                url: string;
+            };
+            /** Format: date-time */
+            updatedAt: string;
+            /** @default 1 */
+            version: string;
+        };
+        ToolServerWrite: {
+            /**
+             * @default [
+             *       "*"
+             *     ]
+             */
+            allowedTools?: string[];
+            /**
+             * @default listed
+             * @enum {string}
+             */
+            approvalMode?: "listed" | "always";
+            /** @default [] */
+            approvalRequiredTools?: string[];
+            /** @default [] */
+            deniedTools?: string[];
+            displayName: string;
+            /** @default true */
+            enabled?: boolean;
+            /**
+             * @default required
+             * @enum {string}
+             */
+            requirement?: "required" | "optional";
+            /** @default 10000 */
+            startupTimeoutMs?: number;
+            /** @default 60000 */
+            toolTimeoutMs?: number;
+            transport: {
+                /** @default [] */
+                args?: string[];
+                command: string;
+                /** @default [] */
+                credentialReferences?: string[];
+                /** @default [] */
+                environmentKeys?: string[];
+                /** @constant */
+                kind: "stdio";
+            } | {
+                /** @default [] */
+                credentialReferences?: string[];
+                /** @default [] */
+                headers?: {
+                    credentialReference?: string;
+                    environmentKey?: string;
+                    name: string;
+                    prefix?: string;
+                }[];
+                /** @constant */
+                kind: "streamable-http";
+                url: string;
+            };
+            /** @default 1 */
+            version?: string;
+        };
+        TraceSpan: {
+            attributes: {
+                [key: string]: string | number | boolean;
+            };
+            durationMs: number | null;
+            endedAt: string | null;
+            /** @enum {string} */
+            kind: "run" | "launch" | "queue" | "worktree" | "prepare" | "dispatch" | "agent" | "turn" | "tool" | "command" | "approval" | "completion" | "recovery";
+            name: string;
+            parentSpanId: string | null;
+            spanId: string;
+            /** Format: date-time */
+            startedAt: string;
+            /** @enum {string} */
+            status: "ok" | "error" | "open" | "unknown";
+        };
+        TracingStatus: {
+            enabled: boolean;
+        };
         TrackedDocument: {
             ageDays: number;
             /** Format: date-time */
@@ -13124,6 +16060,236 @@ export interface components {
             title?: string | null;
             /** @enum {string} */
             type?: "readme" | "api-docs" | "runbook" | "architecture" | "sop" | "guide" | "other";
+        };
+        TransitionAction: {
+            /** @enum {string} */
+            type: "auto-start-timer" | "auto-stop-timer";
+        } | {
+            /** @enum {string} */
+            type: "prompt-lessons-learned" | "log-activity";
+        } | {
+            /** @constant */
+            type: "send-webhook";
+            url: string;
+        } | {
+            message?: string;
+            targetAgent?: string;
+            /** @constant */
+            type: "send-notification";
+        };
+        /** @enum {string} */
+        TransitionGate: "require-agent" | "require-plan" | "require-verification-complete" | "require-time-tracked" | "require-closing-comment" | "require-subtasks-complete" | "require-blocker-reason";
+        TransitionHooks: {
+            defaultActions: components["schemas"]["TransitionAction"][];
+            defaultGates: components["schemas"]["TransitionGate"][];
+            enabled: boolean;
+            rules: components["schemas"]["TransitionRule"][];
+        };
+        TransitionHooksPatch: {
+            defaultActions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                /** @enum {string} */
+                type: "auto-start-timer" | "auto-stop-timer";
+            } | {
+                /** @enum {string} */
+                type: "prompt-lessons-learned" | "log-activity";
+            } | {
+                /** @constant */
+                type: "send-webhook";
+                url: string;
+            } | {
+                message?: string;
+                targetAgent?: string;
+                /** @constant */
+                type: "send-notification";
+            }))[];
+            defaultGates?: (components["schemas"]["TransitionGate"] | {
+                type: components["schemas"]["TransitionGate"];
+            })[];
+            enabled?: boolean;
+            expectedRevision?: number;
+            rules?: {
+                actions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                    /** @enum {string} */
+                    type: "auto-start-timer" | "auto-stop-timer";
+                } | {
+                    /** @enum {string} */
+                    type: "prompt-lessons-learned" | "log-activity";
+                } | {
+                    /** @constant */
+                    type: "send-webhook";
+                    url: string;
+                } | {
+                    message?: string;
+                    targetAgent?: string;
+                    /** @constant */
+                    type: "send-notification";
+                }))[];
+                /** @default true */
+                enabled?: boolean;
+                from: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+                gates?: (components["schemas"]["TransitionGate"] | {
+                    type: components["schemas"]["TransitionGate"];
+                })[];
+                id: string;
+                name: string;
+                projects?: string[];
+                taskTypes?: string[];
+                to: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+            }[];
+        };
+        TransitionHooksWrite: {
+            defaultActions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                /** @enum {string} */
+                type: "auto-start-timer" | "auto-stop-timer";
+            } | {
+                /** @enum {string} */
+                type: "prompt-lessons-learned" | "log-activity";
+            } | {
+                /** @constant */
+                type: "send-webhook";
+                url: string;
+            } | {
+                message?: string;
+                targetAgent?: string;
+                /** @constant */
+                type: "send-notification";
+            }))[];
+            defaultGates?: (components["schemas"]["TransitionGate"] | {
+                type: components["schemas"]["TransitionGate"];
+            })[];
+            enabled: boolean;
+            expectedRevision?: number;
+            rules: {
+                actions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                    /** @enum {string} */
+                    type: "auto-start-timer" | "auto-stop-timer";
+                } | {
+                    /** @enum {string} */
+                    type: "prompt-lessons-learned" | "log-activity";
+                } | {
+                    /** @constant */
+                    type: "send-webhook";
+                    url: string;
+                } | {
+                    message?: string;
+                    targetAgent?: string;
+                    /** @constant */
+                    type: "send-notification";
+                }))[];
+                /** @default true */
+                enabled?: boolean;
+                from: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+                gates?: (components["schemas"]["TransitionGate"] | {
+                    type: components["schemas"]["TransitionGate"];
+                })[];
+                id: string;
+                name: string;
+                projects?: string[];
+                taskTypes?: string[];
+                to: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+            }[];
+        };
+        TransitionQuestion: {
+            taskId: components["schemas"]["TaskId"];
+            toStatus: components["schemas"]["TaskStatus"];
+        };
+        TransitionRule: {
+            actions: components["schemas"]["TransitionAction"][];
+            enabled: boolean;
+            from: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+            gates: components["schemas"]["TransitionGate"][];
+            id: string;
+            name: string;
+            projects?: string[];
+            taskTypes?: string[];
+            to: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+        };
+        TransitionRuleCreate: {
+            actions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                /** @enum {string} */
+                type: "auto-start-timer" | "auto-stop-timer";
+            } | {
+                /** @enum {string} */
+                type: "prompt-lessons-learned" | "log-activity";
+            } | {
+                /** @constant */
+                type: "send-webhook";
+                url: string;
+            } | {
+                message?: string;
+                targetAgent?: string;
+                /** @constant */
+                type: "send-notification";
+            }))[];
+            /** @default true */
+            enabled?: boolean;
+            expectedRevision?: number;
+            from: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+            gates?: (components["schemas"]["TransitionGate"] | {
+                type: components["schemas"]["TransitionGate"];
+            })[];
+            id?: string;
+            name: string;
+            projects?: string[];
+            taskTypes?: string[];
+            to: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+        };
+        TransitionRuleWrite: {
+            actions?: (("auto-start-timer" | "auto-stop-timer" | "prompt-lessons-learned" | "log-activity" | "send-notification") | ({
+                /** @enum {string} */
+                type: "auto-start-timer" | "auto-stop-timer";
+            } | {
+                /** @enum {string} */
+                type: "prompt-lessons-learned" | "log-activity";
+            } | {
+                /** @constant */
+                type: "send-webhook";
+                url: string;
+            } | {
+                message?: string;
+                targetAgent?: string;
+                /** @constant */
+                type: "send-notification";
+            }))[];
+            /** @default true */
+            enabled?: boolean;
+            expectedRevision?: number;
+            from: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+            gates?: (components["schemas"]["TransitionGate"] | {
+                type: components["schemas"]["TransitionGate"];
+            })[];
+            id?: string;
+            name: string;
+            projects?: string[];
+            taskTypes?: string[];
+            to: components["schemas"]["TaskStatus"] | components["schemas"]["TaskStatus"][] | "*";
+        };
+        TransitionVerdict: {
+            allowed: boolean;
+            errorMessage?: string;
+            failedGates: components["schemas"]["TransitionGate"][];
+            gateResults: components["schemas"]["GateResult"][];
+        };
+        TrendMetrics: {
+            coverage: components["schemas"]["MetricsCoverage"];
+            parts: {
+                avgDurationMs: number;
+                cost: number;
+                failures: number;
+                /** Format: date-time */
+                from: string;
+                label: string;
+                runs: number;
+                successes: number;
+                tasksCompleted: number;
+                tasksCreated: number;
+                /** Format: date-time */
+                to: string;
+                totalTokens: number;
+            }[];
+            period: components["schemas"]["Period"];
+            /** @enum {string} */
+            unit: "hour" | "day" | "week" | "month";
         };
         TrustedWorkspace: {
             manifest: components["schemas"]["WorkspaceManifest"];
@@ -13162,6 +16328,47 @@ export interface components {
         };
         UserProfilePatch: {
             displayName: string;
+        };
+        UtilizationMetrics: {
+            activeMs: number;
+            byAgent: {
+                activeMs: number;
+                agent: string;
+                runs: number;
+                utilization: number;
+            }[];
+            coverage: components["schemas"]["MetricsCoverage"];
+            otherAgents: number;
+            parts: {
+                activeMs: number;
+                /** Format: date-time */
+                from: string;
+                label: string;
+                /** Format: date-time */
+                to: string;
+                utilization: number;
+            }[];
+            period: components["schemas"]["Period"];
+            periodMs: number;
+            runs: number;
+            utilization: number;
+        };
+        VelocityMetrics: {
+            averageVelocity: number;
+            currentSprint: {
+                completed: number;
+                lastCompletedAt: string | null;
+                sprint: string;
+                total: number;
+            } | null;
+            sprints: {
+                completed: number;
+                lastCompletedAt: string | null;
+                sprint: string;
+                total: number;
+            }[];
+            /** @enum {string} */
+            trend: "accelerating" | "steady" | "slowing";
         };
         VerificationStep: {
             /** @default false */
@@ -13289,6 +16496,7 @@ export interface components {
             traceId: string;
         };
         WatcherPolicy: {
+            continueRuns: boolean;
             /** @enum {string} */
             defaultMode: "ask_always" | "ask_on_risk" | "auto";
             enabled: boolean;
@@ -16396,6 +19604,109 @@ export interface operations {
             };
         };
     };
+    getBoardHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardHealth"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBoardMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                sprint?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTimeline: {
+        parameters: {
+            query?: {
+                agent?: string;
+                from?: string;
+                limit?: number;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                sprint?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -19335,6 +22646,462 @@ export interface operations {
             };
         };
     };
+    listDecisionReviews: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                state?: "collecting" | "critiquing" | "synthesized" | "canceled";
+                taskId?: components["schemas"]["TaskId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReviewSummary"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionReviewCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancelDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionReviewCancellation"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    critiqueDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionReviewSubmission"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exportDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    finalizeDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionReviewFinalization"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    respondToDecisionReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["DecisionReviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionReviewSubmission"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionReview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDelegation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentDelegation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setDelegation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DelegationCreate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delegation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeDelegation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    decideDelegatedApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["PermissionApprovalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PermissionReview"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionApprovalReviewed"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDelegatedApprovals: {
+        parameters: {
+            query?: {
+                agent?: string;
+                cursor?: string;
+                limit?: number;
+                taskId?: components["schemas"]["TaskId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DelegationLog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getDiff: {
         parameters: {
             query?: {
@@ -19684,6 +23451,141 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullDiff"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDailyDigest: {
+        parameters: {
+            query?: {
+                format?: "json" | "markdown" | "teams";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    previewDailyDigest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperationsDigest: {
+        parameters: {
+            query?: {
+                cwd?: string;
+                format?: "json" | "markdown" | "teams";
+                from?: string;
+                hours?: number;
+                project?: string;
+                repo?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    previewOperationsDigest: {
+        parameters: {
+            query?: {
+                cwd?: string;
+                from?: string;
+                hours?: number;
+                project?: string;
+                repo?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
                 };
             };
             /** @description Refused */
@@ -21027,6 +24929,225 @@ export interface operations {
             };
         };
     };
+    listGoals: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                rootTaskId?: components["schemas"]["TaskId"];
+                state?: string | string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoalList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGoal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                goalId: components["schemas"]["GoalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rollOverGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                goalId: components["schemas"]["GoalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalRollover"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    linkGoalRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                goalId: components["schemas"]["GoalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalRunLink"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    transitionGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                goalId: components["schemas"]["GoalId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalTransitionRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listGovernanceTraces: {
         parameters: {
             query?: {
@@ -22325,6 +26446,439 @@ export interface operations {
             };
         };
     };
+    compareAgents: {
+        parameters: {
+            query?: {
+                from?: string;
+                minRuns?: number;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentComparison"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAllMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: {
+                agent?: string;
+                cursor?: string;
+                from?: string;
+                limit?: number;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                scope?: "project" | "agent" | "task" | "tree";
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetReport"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDurationMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DurationMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFailedRuns: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                from?: string;
+                limit?: number;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailedRun"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRunMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTaskCosts: {
+        parameters: {
+            query?: {
+                from?: string;
+                limit?: number;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCostMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTaskMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTokenMetrics: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTrends: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrendMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUtilization: {
+        parameters: {
+            query?: {
+                from?: string;
+                period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                project?: string;
+                to?: string;
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UtilizationMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getVelocity: {
+        parameters: {
+            query?: {
+                limit?: number;
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VelocityMetrics"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listNotifications: {
         parameters: {
             query?: {
@@ -23263,6 +27817,393 @@ export interface operations {
             };
         };
     };
+    listPrompts: {
+        parameters: {
+            query?: {
+                category?: "system" | "agent" | "tool" | "evaluation";
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createPrompt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deletePrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changePrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompt"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    recordPromptUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptUsageCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptUsage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    renderPrompt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptPreview"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderedPrompt"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPromptStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptStats"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPromptUsage: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptUsage"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPromptVersions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptVersion"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPromptStats: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptStats"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listReflections: {
         parameters: {
             query?: {
@@ -23503,6 +28444,260 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reflection"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listReports: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReportPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReportBrand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredReportBrand"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    setReportBrand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportBrandWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredReportBrand"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generateReport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportGenerate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listReportTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportTemplate"][];
                 };
             };
             /** @description Refused */
@@ -23795,6 +28990,107 @@ export interface operations {
             };
         };
     };
+    callBridgedTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BridgedToolCall"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolCall"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBridgedToolCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messageToolBridge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listSandboxPresets: {
         parameters: {
             query?: {
@@ -23950,6 +29246,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateSandboxPreset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SandboxQuestion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxVerdict"];
+                };
             };
             /** @description Refused */
             default: {
@@ -24466,6 +29798,268 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FeatureSettings"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTransitionHooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionHooks"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceTransitionHooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionHooksWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionHooks"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchTransitionHooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionHooksPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionHooks"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createTransitionRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionRuleCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionRule"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTransitionRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionRule"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putTransitionRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionRuleWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionRule"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteTransitionRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateTransition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransitionQuestion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransitionVerdict"];
                 };
             };
             /** @description Refused */
@@ -25110,6 +30704,130 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusWeek"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardSummary"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMemorySummary: {
+        parameters: {
+            query?: {
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRecentSummary: {
+        parameters: {
+            query?: {
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecentSummary"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStandup: {
+        parameters: {
+            query?: {
+                date?: string;
+                format?: "json" | "markdown" | "text";
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Standup"];
                 };
             };
             /** @description Refused */
@@ -28519,6 +34237,448 @@ export interface operations {
             };
         };
     };
+    listToolServers: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createToolServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolServerCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerDefinition"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerView"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putToolServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolServerWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolServerDefinition"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteToolServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    discoverTools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolDiscoveryRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolDiscovery"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    callTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolCallRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolCall"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getToolCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                attemptId: components["schemas"]["AttemptId"];
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRunTrace: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                attemptId: components["schemas"]["AttemptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTrace"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disableTracing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TracingStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    enableTracing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TracingStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTracingStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TracingStatus"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTaskTraces: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskTraces"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getWatcherPolicy: {
         parameters: {
             query?: never;
@@ -28535,6 +34695,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WatcherPolicy"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRunContinuations: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                taskId?: components["schemas"]["TaskId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunContinuationList"];
                 };
             };
             /** @description Refused */

@@ -1,5 +1,7 @@
 import type { ProviderRuntimeManifest } from '../contracts/runs/launch/contract';
+import type { HostSandbox } from '../contracts/runs/launch/host-sandbox';
 import type { ProviderFamily } from '../contracts/settings/agent-config';
+import { compact } from '../platform/json/compact';
 import { digestOf, withDigest } from '../platform/json/digest';
 import { isSameJson } from '../platform/json/same';
 
@@ -143,7 +145,7 @@ const acpMayShow: readonly string[] = [
 export const mayTurnOut = (provider: ProviderFamily): readonly string[] => (provider === 'acp' ? acpMayShow : []);
 
 /** Raised whenever the meaning of a capability or of the probe changes. */
-const probeRevisions: Record<ProviderFamily, number> = { process: 2, acp: 3, 'remote-callback': 2 };
+const probeRevisions: Record<ProviderFamily, number> = { process: 3, acp: 4, 'remote-callback': 2 };
 export const probeRevisionOf = (provider: ProviderFamily): number => probeRevisions[provider];
 
 /** The result of probing one agent on a host. */
@@ -154,6 +156,8 @@ export interface ProbeResult {
   build?: string;
   /** What the agent itself has shown that it can do: capability ids. */
   capabilities?: readonly string[];
+  /** What the host confines runs of the agent to. */
+  sandbox?: HostSandbox | undefined;
   diagnostics: string[];
 }
 
@@ -166,6 +170,7 @@ export function runtimeManifest(
   probe: ProbeResult,
   options: { model?: string; probedAt: string; hostEnforced?: readonly string[] },
 ): ProviderRuntimeManifest {
+  const sandbox = sandboxFor(provider, probe, options.hostEnforced);
   const body = {
     schemaVersion: 'provider-runtime-manifest/v1' as const,
     probeRevision: probeRevisionOf(provider),
@@ -176,8 +181,9 @@ export function runtimeManifest(
     ...(probe.build === undefined ? {} : { providerBuild: probe.build }),
     models: options.model === undefined ? [] : [options.model],
     capabilities: capabilityIds.map((id): Capability =>
-      capabilityOf(provider, id, { probe, hostEnforced: options.hostEnforced }),
+      capabilityOf(provider, id, { probe: { ...probe, sandbox }, hostEnforced: options.hostEnforced }),
     ),
+    ...compact({ sandbox }),
   };
   const evidence = {
     state: probe.ok ? ('ready' as const) : ('failed' as const),
@@ -199,13 +205,26 @@ export function withModel(manifest: ProviderRuntimeManifest, model: string | und
   return { ...body, probe, digest: digestOf({ ...body, probe: evidence }) };
 }
 
+/** An agent whose command confines it by itself is not confined once more: the one would be in the way of the other. */
+const sandboxFor = (
+  provider: ProviderFamily,
+  { ok, sandbox }: ProbeResult,
+  hostEnforced: readonly string[] = [],
+): HostSandbox | undefined => (ok && provider !== 'remote-callback' && hostEnforced.length === 0 ? sandbox : undefined);
+
+const confined = ({ mechanism, version }: HostSandbox): string =>
+  `Runs that have a sandbox preset are confined by ${mechanism} ${version} on this host.`;
+
 const notShown = 'The agent did not say in its handshake that this holds for it.';
 const vouched = 'An operator vouches that the command of the agent enforces this.';
 
 function capabilityOf(
   provider: ProviderFamily,
   id: string,
-  { probe: { ok, capabilities = [] }, hostEnforced = [] }: { probe: ProbeResult; hostEnforced?: readonly string[] },
+  {
+    probe: { ok, capabilities = [], sandbox },
+    hostEnforced = [],
+  }: { probe: ProbeResult; hostEnforced?: readonly string[] },
 ): Capability {
   if (!ok) {
     return { id, state: 'unknown', source: 'runtime-probe', reason: 'The probe failed.' };
@@ -215,6 +234,9 @@ function capabilityOf(
   }
   if (hostEnforced.includes(id)) {
     return { id, state: 'supported', source: 'host-enforced', reason: vouched };
+  }
+  if (sandbox?.capabilities.includes(id)) {
+    return { id, state: 'supported', source: 'host-enforced', reason: confined(sandbox) };
   }
   const note = advisory[provider][id];
   if (note !== undefined) {

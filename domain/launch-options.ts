@@ -65,7 +65,12 @@ export function launchedAgent(agent: AgentConfig, { request, selection, profile,
   const mode = request.mode ?? profile?.mode ?? agent.mode;
   return {
     ...agent,
-    ...compact({ model, mode, mcpServers: allowedServers(agent, { profile, sandbox }) }),
+    ...compact({
+      model,
+      mode,
+      mcpServers: allowedServers(agent, { profile, sandbox }),
+      toolServers: namedServers(agent, profile),
+    }),
     environmentKeys: environmentKeysOf({ agent, sandbox }),
   };
 }
@@ -82,6 +87,21 @@ function allowedServers(
       (names === undefined || names.includes(server.name)) &&
       toolServerKeys(server).every((key) => passed === undefined || passed.includes(key)),
   );
+}
+
+/** The tool servers of the board that a launch names, as far as the profile allows their ids. */
+function namedServers({ toolServers }: AgentConfig, profile: Profile | null): AgentConfig['toolServers'] {
+  const allowed = profile?.restrictions.mcpServers;
+  return (profile?.toolServers ?? toolServers)?.filter((id) => allowed === undefined || allowed.includes(id));
+}
+
+/** Why an agent is given no tools: it runs elsewhere, where no handle of its attempt is. */
+export function toolServersProblem({ type, provider, toolServers = [] }: AgentConfig): Refusal | undefined {
+  if (toolServers.length === 0 || provider !== 'remote-callback') {
+    return undefined;
+  }
+  const message = `Only agents that a host starts are given tool servers; ${type} is of ${provider}.`;
+  return unusable('toolServers', toolServers.join(', '), message);
 }
 
 /** Why a launch cannot choose a model or a mode of its agent; what the agent offers is checked on its host. */

@@ -8,10 +8,11 @@ import type { LaunchSnapshot } from './contract/input';
 import type { RefusedByGate } from './contract/launch-trace';
 import { gitTargetOf, objectiveOf } from './contract/objective';
 import { secretProblem } from './contract/secrets';
-import { launchedAgent, sessionOptionsProblem } from './launch-options';
+import { launchedAgent, sessionOptionsProblem, toolServersProblem } from './launch-options';
 import { launchPhase, phaseRefusal } from './phases/launch';
 import { launchSources } from './phases/sources';
 import { type LaunchInputs, selectLaunch } from './readiness';
+import { possibleSandbox } from './sandbox/support';
 import { baseBranchRefusal } from './workspaces/base-branch';
 
 /** A launch that passed the gate: what it is made of, and the repository it works in. */
@@ -52,10 +53,14 @@ export function planLaunch(inputs: LaunchInputs, { maxRetries }: { maxRetries: n
     return { refused: notChosen };
   }
   const agent = launchedAgent(selection.agent, { request, selection, profile, sandbox });
+  const withoutTools = toolServersProblem(agent);
+  if (withoutTools) {
+    return { refused: withoutTools };
+  }
   const objective = objectiveOf(task);
   const runtime = runtimeManifest(
     agent.provider,
-    { ok: true, diagnostics: [], capabilities: mayTurnOut(agent.provider) },
+    { ok: true, diagnostics: [], capabilities: mayTurnOut(agent.provider), sandbox: possibleSandbox },
     { probedAt: notProbed, ...(agent.hostEnforced === undefined ? {} : { hostEnforced: agent.hostEnforced }) },
   );
   const gate = gateOf({ request, profile, sandbox, runtime, agent, objective, hasRepository: repository !== null });

@@ -4,12 +4,14 @@ import type { AgentConfig } from '../contracts/settings/agent-config';
 import type { Profile } from '../contracts/settings/profile';
 import type { Repository } from '../contracts/settings/repository';
 import type { SandboxPreset } from '../contracts/settings/sandbox';
+import type { TransitionHooks } from '../contracts/settings/transition-hook';
 import type { Task, TaskLocation } from '../contracts/tasks/task';
 import type { ChildAuthority } from './children/authority';
 import { optionsProblem, withProfile } from './launch-options';
 import { refusal } from './refusal';
 import type { RouteDecision } from './routing/decide';
 import { type AgentSelection, selectAgent } from './routing/launch';
+import { launchGateRefusal } from './transitions/launch';
 
 /** The gate's inputs; loaded once by the caller. */
 export interface LaunchInputs extends Partial<Pick<ChildAuthority, 'inherited' | 'problem'>> {
@@ -27,6 +29,8 @@ export interface LaunchInputs extends Partial<Pick<ChildAuthority, 'inherited' |
   sandbox: SandboxPreset | undefined;
   /** The legacy setting `features.agents.autoCommitOnComplete`. */
   autoCommitOnComplete: boolean;
+  /** The rules for the change of the task's status. */
+  transitionHooks: TransitionHooks;
   /** How long the run may take by the settings, in milliseconds. */
   timeoutMs?: number;
 }
@@ -44,7 +48,7 @@ export function selectLaunch(inputs: LaunchInputs): LaunchSelection | Refusal {
       location: inputs.location,
     });
   }
-  const unusable = inputs.problem ?? optionsProblem(inputs);
+  const unusable = inputs.problem ?? optionsProblem(inputs) ?? launchGateRefusal(inputs.transitionHooks, inputs.task);
   if (unusable) {
     return unusable;
   }

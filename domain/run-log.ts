@@ -1,5 +1,6 @@
 import type { RunEvent } from '../contracts/runs/event';
 import type { RecordedLaunchManifest } from '../contracts/runs/launch/manifest';
+import { codeBlock, inlineCode } from '../platform/text/markdown-code';
 import { printable } from '../platform/text/printable';
 
 /** The fields of a log's head. */
@@ -25,16 +26,16 @@ const describingFields = ['message', 'text', 'summary', 'path', 'name', 'action'
 export function runLogHeader(attempt: LoggedAttempt): string {
   const { runLaunchManifest: manifest } = attempt;
   const lines = [
-    `- Task: ${inline(attempt.taskId)}`,
-    `- Agent: ${inline(attempt.agent)} (${inline(attempt.provider)})`,
-    `- Launched: ${attempt.createdAt} by ${inline(attempt.createdBy)}`,
+    `- Task: ${inlineCode(attempt.taskId)}`,
+    `- Agent: ${inlineCode(attempt.agent)} (${inlineCode(attempt.provider)})`,
+    `- Launched: ${attempt.createdAt} by ${inlineCode(attempt.createdBy)}`,
     `- Commit policy: ${attempt.commitPolicy}`,
     ...(manifest
       ? [
           `- Launch manifest: ${manifest.digest}`,
           `- Task envelope: ${manifest.taskEnvelope.digest}`,
           `- Provider runtime: ${manifest.providerRuntime.digest}`,
-          `- Warnings: ${manifest.enforcement.warnings.map(({ code }) => inline(code)).join(', ') || 'none'}`,
+          `- Warnings: ${manifest.enforcement.warnings.map(({ code }) => inlineCode(code)).join(', ') || 'none'}`,
         ]
       : []),
     ...(attempt.completion ? [`- Ended: ${attempt.completion.status}`] : []),
@@ -54,24 +55,10 @@ export function runLogChunk({ sequence, receivedAt, kind, payload }: RunEvent): 
     return `${head}\n`;
   }
   const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
-  return shown.includes('\n') ? `${head}\n\n${block(shown)}\n` : `${head}: ${inline(shown)}\n`;
+  return shown.includes('\n') ? `${head}\n\n${block(shown)}\n` : `${head}: ${inlineCode(shown)}\n`;
 }
 
 const rest = (payload: Record<string, unknown>): string =>
   Object.keys(payload).length === 0 ? '' : JSON.stringify(payload);
 
-/** Code on one line, in more backticks than it holds. */
-function inline(value: string): string {
-  const text = printable(value).replaceAll('\n', ' ');
-  const fence = '`'.repeat(longestRun(text) + 1);
-  const edge = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
-  return `${fence}${edge}${text}${edge}${fence}`;
-}
-
-function block(text: string): string {
-  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
-  const lines = [fence, ...text.split('\n'), fence];
-  return `${lines.map((line) => `  ${line}`).join('\n')}\n`;
-}
-
-const longestRun = (text: string): number => Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+const block = (text: string): string => `${codeBlock(text).replace(/^/gm, '  ')}\n`;

@@ -19,3 +19,18 @@ export function statusEffects(status: TaskStatus, current: Pick<Task, 'status' |
     ...(status === 'done' ? { checkpoint: undefined } : {}),
   };
 }
+
+/** When a task was first in progress and when it became done, after a change of its status at this time. */
+export function statusTimes(
+  before: Pick<Task, 'status' | 'startedAt' | 'completedAt'> | undefined,
+  status: TaskStatus,
+  now: string,
+): Pick<Task, 'startedAt' | 'completedAt'> {
+  if (status === before?.status) {
+    return { startedAt: before.startedAt, completedAt: before.completedAt };
+  }
+  return {
+    startedAt: before?.startedAt ?? (status === 'in-progress' ? now : undefined),
+    completedAt: status === 'done' ? now : undefined,
+  };
+}

@@ -28,16 +28,38 @@ export async function usageByModel(
     }
     const modelName = typeof payload.model === 'string' && payload.model !== '' ? payload.model : defaultModel;
     const model = models.has(modelName) || models.size < maxModels ? modelName : 'other';
-    const used = {
-      inputTokens: Math.round(amountOf(payload.inputTokens)),
-      outputTokens: Math.round(amountOf(payload.outputTokens)),
-      cacheTokens: Math.round(amountOf(payload.cacheTokens)),
-      cost: amountOf(payload.cost),
-    };
+    const used = usageOf(payload);
     const before = models.get(model);
     models.set(model, before ? addUsage(before, used) : used);
   }
   return models;
+}
+
+/** What one event reports. */
+const usageOf = (payload: Record<string, unknown>): RunUsage => ({
+  inputTokens: Math.round(amountOf(payload.inputTokens)),
+  outputTokens: Math.round(amountOf(payload.outputTokens)),
+  cacheTokens: Math.round(amountOf(payload.cacheTokens)),
+  cost: amountOf(payload.cost),
+});
+
+/** An event of a run, as its log has it. */
+interface LoggedEvent {
+  attemptId: string;
+  sequence: number;
+  kind: string;
+  payload: Record<string, unknown>;
+  receivedAt?: string | undefined;
+}
+
+/** What budgets count of an event: nothing of those that are no use, and of use that came over HTTP and was counted then. */
+export function spentBy({ attemptId, sequence, kind, payload, receivedAt }: LoggedEvent) {
+  if (kind !== 'usage.updated' || typeof payload.telemetryEventId === 'string' || receivedAt === undefined) {
+    return [];
+  }
+  const { inputTokens, outputTokens, cost } = usageOf(payload);
+  const key = `${attemptId}/${sequence}`;
+  return [{ key, tokens: inputTokens + outputTokens, costUsd: cost, at: receivedAt }];
 }
 
 /** A number an agent may have made up: nothing below zero, nothing endless. */

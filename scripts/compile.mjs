@@ -55,7 +55,10 @@ async function isOlder(output, source) {
   return written === undefined || written.mtimeMs <= changed.mtimeMs;
 }
 
-/** @param paths of the sources, relative to `root` */
+/**
+ * @param paths of the sources, relative to `root`
+ * @returns how many of them were compiled
+ */
 export async function compile(root, dist, paths) {
   const stamp = join(dist, '.compiler');
   const isAnotherCompiler = (await readFile(stamp, 'utf8').catch(() => '')) !== compiler;
@@ -76,4 +79,5 @@ export async function compile(root, dist, paths) {
     }),
   );
   await writeFile(stamp, compiler);
+  return stale.length;
 }

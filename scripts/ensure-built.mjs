@@ -15,6 +15,7 @@ import { compile } from './compile.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
+const compileCache = join(dist, '.compile-cache');
 
 const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target']);
 const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name);
@@ -92,9 +93,21 @@ async function run(...args) {
 
 async function compileSources() {
   const paths = [...sources(root)].map((path) => relative(root, path)).filter(isSource);
-  await compile(root, dist, paths);
+  const compiled = await compile(root, dist, paths);
   // Its version is read by the code.
   copyFileSync(join(root, 'package.json'), join(dist, 'package.json'));
+  return compiled;
+}
+
+/** A process takes what is recorded of sources that are as they were: after a small change that is nearly all of them. */
+const smallChange = 50;
+
+/** Whether what V8 compiled for the Node that runs is recorded, of the packages that are installed. */
+function isRecorded() {
+  const ofThisNode = (name) => name.startsWith(`${process.version}-`);
+  const [name] = existsSync(compileCache) ? readdirSync(compileCache).filter(ofThisNode) : [];
+  const installed = statSync(join(root, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return name !== undefined && statSync(join(compileCache, name)).mtimeMs > installed;
 }
 
 /**
@@ -127,8 +140,14 @@ export async function ensureBuilt({ checkTypes = false } = {}) {
         run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmit'),
       );
     }
-    await step('compiling (1 of 2)', compileSources);
-    await step('bundling workflows (2 of 2)', () => run('dist/scripts/bundle-workflows.js'));
+    let compiled = 0;
+    await step('compiling (1 of 3)', async () => {
+      compiled = await compileSources();
+    });
+    await step('bundling workflows (2 of 3)', () => run('dist/scripts/bundle-workflows.js'));
+    if (compiled > smallChange || !isRecorded()) {
+      await step('recording compiled code (3 of 3)', () => run('dist/scripts/record-compile-cache.js'));
+    }
     writeFileSync(stamp, '');
     utimesSync(stamp, startedAt, startedAt);
   } finally {

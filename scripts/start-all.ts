@@ -132,6 +132,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
       BOARD_DRAIN_MS: String(drainMs(variables, settings)),
       BOARD_DATA_DIR: dataDir,
       BOARD_PORT: String(apiPort),
+      BOARD_TOOL_BRIDGE_URL: filled.BOARD_TOOL_BRIDGE_URL ?? `http://127.0.0.1:${apiPort}`,
       ...Object.fromEntries([...servicePorts].map(([name, port]) => [servicePort[name], String(port)])),
       TEMPORAL_ADDRESS: temporalAddress(),
       TEMPORAL_HTTP_ADDRESS: settings.TEMPORAL_HTTP_ADDRESS ?? temporal?.httpAddress(),

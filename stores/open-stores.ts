@@ -34,18 +34,22 @@ export interface OtherWorkspace {
  */
 export async function openStores(database: Database, env: StoresEnvironment, other?: OtherWorkspace) {
   const system = await openSystemStores(database);
+  const configured = await openSettingsStores(database, env, other?.shared.settings);
+  const { settings } = configured;
+  const runs = await openRunStores(database, {
+    ...system,
+    settings,
+    outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS,
+    other,
+  });
   return {
     ...system,
     ...(other ? identityStoresOf(other.shared) : await openIdentityStores(database)),
-    ...(await openSettingsStores(database, env, other?.shared.settings)),
+    ...configured,
     ...(await openTaskStores(database)),
-    ...(await openRunStores(database, {
-      ...system,
-      outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS,
-      other,
-    })),
+    ...runs,
     ...(await openChatStores(database)),
-    ...(await openGovernanceStores(database, system)),
+    ...(await openGovernanceStores(database, { ...system, settings, attempts: runs.attempts })),
     ...(await openKnowledgeStores(database)),
     ...(await openIntegrationStores(database)),
   };

@@ -2,14 +2,16 @@ import type { SchedulerWorkspace } from '../activities/admission-scheduler/activ
 import { createDeliveryActivities } from '../activities/agent-run/commands/activities';
 import { AgentStops } from '../activities/agent-run/dispatch/agent-stops';
 import { LiveAgents } from '../activities/agent-run/dispatch/live-agents';
+import { createToolCallActivities } from '../activities/tool-call/activities';
 import { localWorkspace } from '../contracts/common';
 import type { AgentConfig } from '../contracts/settings/agent-config';
 import type { Closer } from '../platform/processes/closers';
 import { createPresetDetector } from '../providers/agents/local/detect-presets';
 import type { Board } from '../stores/board-files/types';
-import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
+import { type CompletionGate, createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
+import { assertMayComplete, transitionBoard } from '../stores/board-files/wrappers/transition-board';
 import { registryOf, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { runSignals } from '../workflows/agent-run/signals-client';
 import { workerQueue } from '../workflows/queues';
@@ -34,12 +36,20 @@ export async function createWorkspaceDependencies(
   parts: WorkerParts,
   { live, stops, queue, workspaces }: ProcessParts,
 ) {
-  const { env, log, hostId, directory, self, sleep, board, client, leaving, stopping } = parts;
+  const { env, log, hostId, directory, self, sleep, board, client, models, leaving, stopping } = parts;
   const shared = await openShared(parts);
   const { stores, common, probing, approvals } = shared;
-  const gate = createCompletionGate(stores);
-  /** No run completes its task past the rules and the ceremonies. */
-  const governed = (files: Board): Board => ruledBoard(gatedBoard(files, gate), stores.rules, { asks: 'completion' });
+  const completions = createCompletionGate(stores);
+  const gate: CompletionGate = {
+    ...completions,
+    async check(task, location) {
+      await completions.check(task, location);
+      await assertMayComplete(stores, task);
+    },
+  };
+  /** No run completes its task past the rules, the ceremonies and the gates. */
+  const governed = (files: Board): Board =>
+    ruledBoard(gatedBoard(transitionBoard(files, stores), gate), stores.rules, { asks: 'completion' });
   return {
     stores,
     workspaceId: parts.workspaceId,
@@ -65,12 +75,23 @@ export async function createWorkspaceDependencies(
       log,
       now: common.now,
     },
-    workerActivities: createDeliveryActivities({ ...common, commands: stores.commands, live, stops }),
+    toolServerPool: shared.toolServerPool,
+    workerActivities: {
+      ...createDeliveryActivities({ ...common, commands: stores.commands, live, stops }),
+      ...createToolCallActivities({
+        ...common,
+        calls: stores.toolCalls,
+        catalogs: stores.toolCatalogs,
+        servers: stores.toolServers,
+        pool: shared.toolServerPool,
+      }),
+    },
     boardActivities:
       board &&
       createBoardActivities(shared, {
         env,
         client,
+        models,
         board: governed(board),
         gate,
         inWorkspace: async (workspaceId) => (await workspaces.of(workspaceId)).scheduling,
@@ -141,8 +162,11 @@ export async function createWorkerDependencies(
     return { exists: async (id) => (await stored()).exists(id), list: async () => (await stored()).list() };
   }
 
-  function build(own: WorkerParts): Promise<WorkspaceDependencies> {
-    return createWorkspaceDependencies(own, { live, stops, queue, workspaces });
+  async function build(own: WorkerParts): Promise<WorkspaceDependencies> {
+    const built = await createWorkspaceDependencies(own, { live, stops, queue, workspaces });
+    // The tool servers of attempts end with this process.
+    closers.push(() => built.toolServerPool.closeAll());
+    return built;
   }
 
   async function otherParts(workspaceId: string, own: Closer[]): Promise<WorkerParts> {

@@ -1,6 +1,8 @@
+import '../platform/processes/compile-cache/install';
 import { join } from 'node:path';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';
+import { CatalogError } from '../platform/models/catalog';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { temporalSecurity } from '../platform/temporal/security';
@@ -28,7 +30,7 @@ async function main(): Promise<void> {
   });
   const worker = await startWorker(env, log, { workflowBundle: { codePath }, signal: starting.signal }).catch(
     (error: unknown) => {
-      if (!(error instanceof AgentUserError)) {
+      if (!(error instanceof AgentUserError || error instanceof CatalogError)) {
         throw error;
       }
       process.stderr.write(`${error.message}\n`);

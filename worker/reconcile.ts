@@ -7,6 +7,9 @@ import type { Log } from '../platform/log/log';
 import type { Stores } from '../stores/open-stores';
 import type { AttemptStore } from '../stores/runs/attempt-store';
 import { ensureSchedules, reconcileNow } from '../workflows/clients/schedules';
+import { reconcileContinuations } from '../workflows/continue-run/client';
+import { reconcileReviews } from '../workflows/decision-review/reconcile-client';
+import { reconcileGoals } from '../workflows/goal/reconcile-client';
 import { reconcileIssueSyncs } from '../workflows/issue-sync/reconcile-client';
 import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
 import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
@@ -19,7 +22,10 @@ export interface ReconciledWorkspace extends Pick<
   WorkspaceDependencies,
   'workspaceId' | 'directory' | 'approvals' | 'client'
 > {
-  stores: Pick<Stores, 'worktrees' | 'attempts' | 'issueSyncs' | 'scheduledLaunches'>;
+  stores: Pick<
+    Stores,
+    'worktrees' | 'attempts' | 'decisionReviews' | 'issueSyncs' | 'scheduledLaunches' | 'goals' | 'runContinuations'
+  >;
 }
 
 export interface ReconciliationDependencies {
@@ -88,7 +94,12 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
 /** @param options.stuck also operations that stopped with an error, and approvals that are not overdue */
 function stepsOf(
   { env, log }: ReconciliationDependencies,
-  { client, directory, approvals, stores: { worktrees, attempts, issueSyncs, scheduledLaunches } }: ReconciledWorkspace,
+  {
+    client,
+    directory,
+    approvals,
+    stores: { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations },
+  }: ReconciledWorkspace,
   { stuck }: { stuck: boolean },
 ): Step[] {
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
@@ -103,6 +114,9 @@ function stepsOf(
     ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !stuck })],
     ['schedule creation failed', () => ensureSchedules(client)],
     ['launch schedule reconciliation failed', () => reconcileLaunchSchedules(client, { scheduledLaunches, log })],
+    ['continuation reconciliation failed', () => reconcileContinuations(client, runContinuations)],
+    ['goal reconciliation failed', () => reconcileGoals(client, goals)],
+    ['decision review reconciliation failed', () => reconcileReviews(client, { decisionReviews, env })],
     ['issue sync reconciliation failed', () => reconcileIssueSyncs(client, { issueSyncs, env })],
   ];
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { localWorkspace } from '../contracts/common';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
+import type { Models } from '../platform/models/models';
+import type * as modelClient from '../platform/models/open';
 import { closeAll, type Closer } from '../platform/processes/closers';
 import { identifySelf } from '../platform/processes/identity';
 import { removeAbandonedScratch } from '../platform/processes/scratch';
@@ -79,6 +81,7 @@ export async function startWorker(
       leaving: endings.leaving.signal,
       stopping: endings.stopping.signal,
       providers,
+      models: await modelsOf(env, log),
     };
     const dependencies = await createWorkerDependencies(parts, { registry, closers });
     const lostWorkers = watchForLostWorkers({ ...parts, hosts: dependencies.hosts });
@@ -107,4 +110,14 @@ export async function startWorker(
     await closeAll(closers, log);
     throw error;
   }
+}
+
+/** The models that activities ask. Their client takes 28 MB, and is loaded only where a catalog is configured. */
+async function modelsOf({ BOARD_MODELS: path }: WorkerEnvironment, log: Log): Promise<Models | undefined> {
+  if (path === undefined) {
+    return undefined;
+  }
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- an `import()` of a file of ours is one of an ES module
+  const { openModels } = require('../platform/models/open') as typeof modelClient;
+  return openModels({ path, dryRun: false }, log);
 }

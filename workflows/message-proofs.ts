@@ -16,6 +16,7 @@ import type { ConfiguredRepository } from './repository-setup/messages';
 import { reviewAcceptanceId } from './review-acceptance/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
 import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
+import type { DiscoveredServer } from './tool-discovery/messages';
 import {
   type RewindCommitInput,
   rewindPlanId,
@@ -64,6 +65,10 @@ export const readDiffMessage = (input: (DiffRead | ConflictRead) & Signed): Prov
 /** Starts the program of an agent on a host. */
 export const agentCheckMessage = (checked: CheckedAgent & Signed): ProvenMessage =>
   provenMessage('check-agent', checked, { subject: checked.hostId, actor: byService });
+
+/** Starts the program of a tool server on a host, or sends it a credential. */
+export const toolDiscoveryMessage = (discovered: DiscoveredServer & Signed): ProvenMessage =>
+  provenMessage('tool-discovery', discovered, { subject: discovered.serverId, actor: byService });
 
 /** Names the repository whose settings are recorded. */
 export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>

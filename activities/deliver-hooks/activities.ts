@@ -1,22 +1,16 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { Hook, HookContext } from '../../contracts/settings/hook';
 import { hookFits } from '../../domain/hook-events';
-import type { WebhookSender } from '../../platform/http/webhook';
-import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
-import type { DecisionPoint } from '../../stores/governance/decision-point';
-import { type ActorAction, askRules } from '../../stores/governance/require-allowed';
-import type { HookExecutionStore, HookStore } from '../../stores/settings/hook-store';
-import type { DeliverHooksInput } from '../../workflows/deliver-hooks/messages';
+import type { ActorAction } from '../../stores/governance/require-allowed';
+import type { HookStore } from '../../stores/settings/hook-store';
+import { type DeliverHooksInput, firedPrefix } from '../../workflows/deliver-hooks/messages';
 import { transitionMessage } from '../../workflows/message-proofs';
+import { allowedByRules, deliverWebhook } from './outcome';
+import { createTransitionActions, type TransitionActionDependencies } from './transition-actions';
 
-export interface HookActivityDependencies {
+export interface HookActivityDependencies extends TransitionActionDependencies {
   hooks: HookStore;
-  executions: HookExecutionStore;
-  webhooks: WebhookSender;
-  rules: DecisionPoint;
   proofs: ProofVerifier;
-  now: () => Date;
 }
 
 /** Something that happened to a task, as the API has signed it. */
@@ -28,18 +22,22 @@ export interface HookRun extends Transition {
   hookId: string;
 }
 
-export function createHookActivities({ hooks, executions, webhooks, rules, proofs, now }: HookActivityDependencies) {
+export function createHookActivities(deps: HookActivityDependencies) {
+  const { hooks, executions, proofs, now } = deps;
+  const transitions = createTransitionActions(deps);
   return {
-    /** The hooks that are to be run for something that happened, in their order. */
+    /** The hooks that are to be run for something that happened, in their order, and the actions of transition rules. */
     async hooksFor({ id: transitionId, context, proof }: Transition): Promise<Pick<Hook, 'id' | 'name'>[]> {
       await proofs.require(transitionMessage({ id: transitionId, context }), proof);
       const fitting = (await hooks.list()).filter((hook) => hookFits(hook, context));
-      return fitting.sort((a, b) => a.order - b.order).map(({ id, name }) => ({ id, name }));
+      const sorted = fitting.sort((a, b) => a.order - b.order);
+      const due = isObserved(transitionId) ? await transitions.due(context) : [];
+      return [...sorted, ...due].map(({ id, name }) => ({ id, name }));
     },
 
     /**
-     * Runs one hook once, if the rules allow its message, and notes what came of it. A hook that was deleted or turned off
-     * meanwhile is not run.
+     * Runs one hook or action of a transition rule once, if the rules allow its message, and notes what came of it. One that was
+     * deleted or turned off meanwhile is not run.
      *
      * @throws ApplicationFailure to be tried again, or not when it would be of no use
      */
@@ -51,55 +49,36 @@ export function createHookActivities({ hooks, executions, webhooks, rules, proof
         return;
       }
       const hook = await hooks.get(hookId);
+      if (!hook && isObserved(id)) {
+        await transitions.run(hookId, { executionId, context });
+        return;
+      }
       if (!hook?.enabled) {
         return;
       }
-      const at = now();
-      const execution = {
+      const facts = {
         id: executionId,
         hookId,
         hookName: hook.name,
         event: context.event,
         taskId: context.taskId,
         action: hook.action.type,
-        executedAt: at.toISOString(),
+        executedAt: now().toISOString(),
       };
-      const { refused, traceId } = await askRules(rules, messageOf({ ...hook, id: hookId }, context, executionId));
-      if (refused) {
-        const state = refused.code === 'POLICY_BLOCKED' ? ('blocked' as const) : ('pending' as const);
-        const unsent = { state, success: false, attempts: 0, error: refused.message, durationMs: 0 };
-        await executions.note({ ...execution, ...unsent, ...compact({ traceId }) });
-        if (state === 'blocked') {
-          return;
-        }
-        throw ApplicationFailure.create({ type: refused.code, message: refused.message });
-      }
-      const body = JSON.stringify({ hookId, hookName: hook.name, event: context.event, context });
-      const outcome = await webhooks.send(new URL(hook.action.url), { id: executionId, at, body });
-      const success = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
-      const error =
-        outcome.error ?? (success ? undefined : `The receiver responded with ${outcome.status ?? 'nothing'}.`);
-      await executions.note({
-        ...execution,
-        state: success ? 'delivered' : 'pending',
-        success,
-        attempts: 1,
-        ...compact({ status: outcome.status, error, traceId }),
-        durationMs: now().getTime() - at.getTime(),
-      });
-      if (success) {
+      const allowed = await allowedByRules(deps, facts, messageOf({ ...hook, id: hookId }, context, executionId));
+      if (allowed === 'blocked') {
         return;
       }
-      throw ApplicationFailure.create({
-        type: 'HOOK_FAILED',
-        message: error ?? 'The receiver rejected the delivery.',
-        nonRetryable: outcome.forbidden === true || outcome.status === 410,
-      });
+      const body = { hookId, hookName: hook.name, event: context.event, context };
+      await deliverWebhook(deps, facts, { url: hook.action.url, body, ...allowed });
     },
 
     giveUpHook: (executionId: string): Promise<void> => executions.giveUp(executionId),
   };
 }
+
+/** Whether it was observed; what is fired by hand runs hooks only. */
+const isObserved = (transitionId: string): boolean => !transitionId.startsWith(firedPrefix);
 
 /** The message of a hook as rules see it: an approval is of this hook as it is, and of this event. */
 const messageOf = (

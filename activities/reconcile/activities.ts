@@ -31,6 +31,8 @@ export interface ReconcileRunsDependencies {
   cancelRecovery: RecoveryCancel;
   /** Reconciles acceptances of results with their workflows. */
   reconcileAcceptances(pageSize?: number): Promise<{ looked: number; changed: number }>;
+  /** Requests that a run ends whose budget is used up: who was to request it may have died before. */
+  requestStop(attemptId: string, actor: string): Promise<boolean>;
   /** Watches these attempts, whose agents are at work elsewhere. */
   watchRemote(attempts: readonly AttemptRecord[]): Promise<void>;
   timings: RunTimings;
@@ -60,6 +62,9 @@ export function createReconcileActivities(deps: ReconcileRunsDependencies, pageS
           reconciled.looked += 1;
           if (isAtWorkElsewhere(attempt)) {
             remote.push(attempt);
+          }
+          if (attempt.exhausted && !attempt.claim && !attempt.completion) {
+            await deps.requestStop(attempt._id, 'system:budget');
           }
           if (await adoptRun(attempt._id)) {
             reconciled.runs += 1;

@@ -4,6 +4,7 @@ import type { ReviewDecision, TaskReview } from '../../contracts/tasks/review';
 import { refusal, RefusedError } from '../../domain/refusal';
 import { AppError } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
+import { isGateRefusal } from '../../stores/board-files/wrappers/transition-refusal';
 import type { Stores } from '../../stores/open-stores';
 import type { ReviewOutcome } from '../../workflows/review-acceptance/messages';
 
@@ -89,6 +90,9 @@ export function refusalOf(error: unknown): Refusal {
     throw error;
   }
   const { code, message, details } = error;
+  if (isGateRefusal(error)) {
+    return refusal('TRANSITION_GATES', message, details);
+  }
   // The detail names what a person has to do, where the code is the one of every invalid request.
   return refusal(typeof details.code === 'string' ? details.code : code, message, details);
 }

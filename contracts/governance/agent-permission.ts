@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { digest, slug, taskId, text, timestamp } from '../common';
 import { actionName, namePattern } from '../name-pattern';
 import { listPage } from '../query';
+import { webUrl } from '../url';
 
 /** How far an agent is trusted (specification 2, Agent permission levels). */
 export const agentLevel = z.enum(['intern', 'specialist', 'lead']);
@@ -19,6 +20,11 @@ const domainName = z
     /^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
     'must be the name of a host without scheme, port and path, or *. and a domain',
   );
+/** A name or an address of a host, without scheme, port and path. */
+const hostName = z
+  .string()
+  .max(253)
+  .regex(/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/, 'must be the name of a host without scheme, port and path');
 /** Actions that the agent may never do, whatever its level. */
 const restrictions = z.array(namePattern).max(100);
 
@@ -56,9 +62,22 @@ export const permissionApprovalId = z
   .regex(/^approval_[0-9a-f]{12}$/, 'must look like approval_0123456789ab')
   .meta({ id: 'PermissionApprovalId' });
 
-/** `approvalId` names an approval of exactly this action of this agent. */
+/**
+ * `approvalId` names an approval of exactly this action of this agent; `host` or `url` is what the action reaches over the network,
+ * so that the trusted domains of the agent are asked too.
+ */
 export const permissionQuestion = z
-  .strictObject({ agentId: slug, action: actionName, approvalId: permissionApprovalId.optional() })
+  .strictObject({
+    agentId: slug,
+    action: actionName,
+    approvalId: permissionApprovalId.optional(),
+    host: hostName.optional(),
+    url: webUrl.optional(),
+  })
+  .refine(({ host, url }) => host === undefined || url === undefined, {
+    path: ['url'],
+    message: 'give a host or a url, not both',
+  })
   .meta({ id: 'PermissionQuestion' });
 
 export const permissionResponse = z

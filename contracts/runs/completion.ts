@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { attemptId, digest, phase, text, timestamp } from '../common';
 import { sideEffectKind } from '../tasks/task';
 import { presentedSecret } from './callback-secret';
+import { sandboxEvidence } from './launch/host-sandbox';
 
 export const completionStatus = z.enum(['success', 'blocked', 'failed', 'interrupted', 'partial']);
 export type CompletionStatus = z.infer<typeof completionStatus>;
@@ -101,6 +102,8 @@ export const harnessEvidence = z.object({
   commits: z.array(z.object({ sha: z.string(), subject: z.string() })).optional(),
   changedFiles: z.array(changedFile).optional(),
   truncated: z.boolean().optional(),
+  /** What was enforced of the agent by the sandbox of its host; absent where it had none. */
+  sandbox: sandboxEvidence.optional(),
   preservedRef: z.string().optional(),
   /** The commit that Runboard made at the end of what the agent had left uncommitted. */
   committed: z.object({ sha: z.string(), subject: z.string(), files: z.number().int() }).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { slug, text } from '../common';
-import { environmentKey, toolServer } from './tool-server';
+import { environmentKey, namedToolServers, toolServer } from './tool-server';
 
 /** Provider families this release can execute. */
 export const agentProvider = z.enum(['process', 'acp', 'remote-callback']);
@@ -46,6 +46,8 @@ export const agentConfig = z
     handshakeSeconds: z.number().int().min(1).max(longestHandshakeSeconds).optional(),
     /** Tool servers that an `acp` agent is given with each session, as far as the profile of the launch allows them. */
     mcpServers: z.array(toolServer).max(32).optional(),
+    /** Tool servers of the board whose tools its runs may call, by the ids of their definitions. */
+    toolServers: namedToolServers.optional(),
     /** How an `acp` agent's permission requests are decided; by people (`ask`) when absent. */
     permissions: z.enum(['reject', 'allow', 'ask']).optional(),
     /** Capabilities the operator vouches for: the command runs the agent inside something that enforces them. */
@@ -69,6 +71,10 @@ export const agentConfig = z
   })
   .refine((agent) => agent.launchesChildren !== true || started.includes(agent.provider), {
     path: ['launchesChildren'],
+    message: 'is allowed only for agents that a host starts',
+  })
+  .refine((agent) => agent.toolServers === undefined || started.includes(agent.provider), {
+    path: ['toolServers'],
     message: 'is allowed only for agents that a host starts',
   })
   .refine((agent) => agent.versionArgs === undefined || agent.provider === 'process', {

@@ -146,7 +146,10 @@ export const hookContext = z
   .meta({ id: 'HookContext' });
 export type HookContext = z.infer<typeof hookContext>;
 
-/** What came of one hook for one change: pending while it is tried again, blocked when the rules forbid it. */
+/**
+ * What came of one hook, or of one action of a transition rule, for one change: pending while it is tried again, blocked when the
+ * rules forbid it.
+ */
 export const hookExecution = z
   .object({
     id: z.string(),
@@ -154,7 +157,7 @@ export const hookExecution = z
     hookName: z.string(),
     event: hookEvent,
     taskId,
-    action: z.literal('webhook'),
+    action: z.enum(['webhook', 'send-webhook', 'send-notification', 'prompt-lessons-learned', 'log-activity']),
     state: z.enum(['pending', 'delivered', 'failed', 'blocked']),
     success: z.boolean(),
     attempts: z.number().int(),

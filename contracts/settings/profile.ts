@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { slug, text, timestamp } from '../common';
 import { nextCursor } from '../query';
+import { namedToolServers } from './tool-server';
 
 /** Longest text of one section of an agent's document, in characters (specification 2, Limits). */
 export const sectionLimit = 20_000;
@@ -38,6 +39,8 @@ const fields = {
   model: text(200, 1).optional(),
   /** The mode of the sessions of an `acp` agent, instead of the agent's own. */
   mode: text(200, 1).optional(),
+  /** The tool servers of the board whose tools its runs may call, instead of the agent's own. */
+  toolServers: namedToolServers.optional(),
   instructions: text(sectionLimit).default(''),
   requiredChecks: z.array(healthCheck).max(32).default([]),
   restrictions: restrictions.default({}),

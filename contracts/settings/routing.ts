@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { revision, slug, taskId, text, timestamp } from '../common';
 import { capabilityState } from '../runs/launch/contract';
+import { hostSandbox } from '../runs/launch/host-sandbox';
 import { launchRequest } from '../runs/launch/launch';
 import { task, taskPriority } from '../tasks/task';
 
@@ -153,6 +154,8 @@ export const hostEvaluation = z.object({
   hostId: z.string(),
   hostname: z.string(),
   seenAt: timestamp,
+  /** What it confines runs to that have a sandbox preset; null where it confines none, or no agent was probed there yet. */
+  sandbox: hostSandbox.nullable(),
   /** Whether some enabled agent could be run here. */
   compatible: z.boolean(),
   candidates: z.array(runtimeCandidate.omit({ selected: true })),

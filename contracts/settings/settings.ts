@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { slug } from '../common';
 import { defaultReviewDelivery } from '../tasks/review';
+import { budgetSettings } from './budget';
+import { environmentKey } from './tool-server';
 
 const count = (max: number) => z.number().int().min(1).max(max);
 const milliseconds = z.number().int().min(100).max(86_400_000);
@@ -83,6 +86,8 @@ export const watcherSettings = z.strictObject({
   /** Blocks every continuation, whatever else is set. */
   globalKillSwitch: z.boolean(),
   defaultMode: watcherMode,
+  /** Continues runs by itself that end with something left to do and a session; goals continue theirs without this. */
+  continueRuns: z.boolean(),
   maxContinuationsPerRun: z.number().int().min(0).max(1_000),
   /** What may be spent in a month, in US dollars. */
   spendCapUsd: z.number().min(0).max(1_000_000),
@@ -99,6 +104,23 @@ const retention = z.strictObject({
   /** Hours after the last change of the spool of an agent that outlived its worker. */
   spoolHours: count(8_760),
 });
+
+/** Through which names definitions of tool servers reach credentials of workers, and through no others. */
+const toolServers = z.strictObject({
+  /** The list is replaced as a whole. */
+  credentialScopes: z
+    .array(
+      z.strictObject({
+        name: slug,
+        /** The variable of the worker that has the credential; its value is stored nowhere. */
+        environmentKey,
+        enabled: z.boolean(),
+      }),
+    )
+    .max(100)
+    .refine((scopes) => new Set(scopes.map(({ name }) => name)).size === scopes.length, 'must not have a name twice'),
+});
+export type CredentialScope = z.infer<typeof toolServers>['credentialScopes'][number];
 
 /** Every feature setting (specification 1, `/api/settings/features`). */
 export const features = z
@@ -139,8 +161,12 @@ export const features = z
       timeoutMinutes: count(1_440),
     }),
     watcher: watcherSettings,
+    budget: budgetSettings,
     admission,
     retention,
+    toolServers,
+    /** `false` records no times of the steps of attempts, and so no traces. */
+    tracing: z.strictObject({ enabled: z.boolean() }),
   })
   .meta({ id: 'FeatureSettings' });
 export type Features = z.infer<typeof features>;

@@ -4,6 +4,8 @@ import type { Broadcast } from '../chat/broadcast';
 import { chatId, type ChatMessage } from '../chat/session';
 import type { Mention, SquadMessage } from '../chat/squad';
 import { attemptId, taskId } from '../common';
+import type { ReviewState } from '../governance/decision-review';
+import type { GoalState } from '../governance/goals/goal';
 import type { RunApproval } from '../runs/approval';
 import type { RunEvent } from '../runs/event';
 import type { Task, TaskLocation } from '../tasks/task';
@@ -19,7 +21,7 @@ export const watcherMessage = z.union([
   }),
   z.strictObject({
     type: z.literal('subscribe'),
-    channel: z.enum(['agent:status', 'run-approvals', 'squad', 'broadcasts']),
+    channel: z.enum(['agent:status', 'run-approvals', 'squad', 'broadcasts', 'goals']),
     workspaceId: z.string().max(64).optional(),
   }),
   z.strictObject({ type: z.literal('subscribe:tasks'), workspaceId: z.string().max(64).optional() }),
@@ -36,7 +38,16 @@ export type BoardNotice =
   | { type: 'squad:pin'; messageId: string; pinned: boolean; decision: boolean }
   | { type: 'squad:reaction'; messageId: string; actor: string; reaction: string }
   | { type: 'chat:message'; sessionId: string; message: ChatMessage }
-  | { type: 'broadcast:new'; broadcast: Broadcast };
+  | { type: 'broadcast:new'; broadcast: Broadcast }
+  | { type: 'goal:changed'; goalId: string; state: GoalState; revision: number; updatedAt: string }
+  | {
+      type: 'decision-review:changed';
+      reviewId: string;
+      taskId: string;
+      state: ReviewState;
+      round: number;
+      revision: number;
+    };
 
 /** What a watcher receives. `sequence` of run messages is the event's own: what to resume from. */
 export type FeedNotice =
@@ -47,6 +58,7 @@ export type FeedNotice =
   | { type: 'run-approvals:subscribed' }
   | { type: 'squad:subscribed' }
   | { type: 'broadcasts:subscribed' }
+  | { type: 'goals:subscribed' }
   | { type: 'chat:subscribed'; sessionId: string }
   | BoardNotice
   | { type: 'run-approval:changed'; approval: RunApproval }

@@ -186,6 +186,10 @@ export const task = z
     actualCost: z.number().min(0).optional(),
     createdAt: timestamp,
     updatedAt: timestamp,
+    /** When it was in progress for the first time. */
+    startedAt: timestamp.optional(),
+    /** When it became done; absent while it is not. */
+    completedAt: timestamp.optional(),
     revision,
     createdBy: z.string().optional(),
     updatedBy: z.string().optional(),

@@ -9,6 +9,9 @@ const without = (some: readonly string[], others: readonly string[]): boolean =>
 const opens = (parent: readonly string[], child: readonly string[]): boolean =>
   parent.length > 0 && (child.length === 0 || without(child, parent));
 
+const exceeds = (parent: number | undefined, child: number | undefined): boolean =>
+  parent !== undefined && (child === undefined || child > parent);
+
 const passesMore = ({ passthrough: parent }: Environment, { passthrough: child }: Environment): boolean =>
   parent !== undefined && (child === undefined || without(child, parent));
 
@@ -21,6 +24,8 @@ const credentialRank = { none: 0, broker: 1, environment: 2 } as const;
 export function widenedByPreset(parent: SandboxPreset, child: SandboxPreset): string[] {
   const { filesystem: files, network, credentials } = parent;
   const wider: [string, boolean][] = [
+    ['resources.memoryMb', exceeds(parent.resources?.memoryMb, child.resources?.memoryMb)],
+    ['resources.processes', exceeds(parent.resources?.processes, child.resources?.processes)],
     ['enforcement', parent.enforcement === 'required' && child.enforcement === 'advisory'],
     ['requiredCapabilities', without(parent.requiredCapabilities, child.requiredCapabilities)],
     ['filesystem.readPaths', opens(files.readPaths, child.filesystem.readPaths)],

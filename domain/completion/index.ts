@@ -2,6 +2,7 @@
 export { causeOf } from './cause';
 export { claimDigest, redactClaim, type TerminalClaim } from './claim';
 export { compileCompletion, taskStatusAfter } from './compile';
+export { exhaustedClaim } from './exhausted';
 export { phaseSpansOf } from './phase-spans';
 export { type JudgedPhases, type JudgedRun, type Judgement, judgementOf } from './retained-work';
 export { lostClaim, preserved, stoppedClaim } from './unclaimed';

@@ -35,11 +35,11 @@ describe('the contract', () => {
       manifest: manifest.digest,
       transport: transport.digest,
     }).toMatchInlineSnapshot(`
-     {
-       "envelope": "sha256:3da28b10df20085f3d160fd8ea6ccb6df7643b75d692035c49dfdfdae67e7a10",
-       "manifest": "sha256:5e03e09cdacb64a28160fc35d258220d8b035fe1c8d13cec1a2b17cd4897f501",
-       "transport": "sha256:69520c6dc7c79fedf02bb0f51f036928565295f09410f271468027bd7649ee8e",
-     }
+      {
+        "envelope": "sha256:3da28b10df20085f3d160fd8ea6ccb6df7643b75d692035c49dfdfdae67e7a10",
+        "manifest": "sha256:86bc8af154f52633308f382ae910e2ea0e16536841073e0ae25a12d71b5f4581",
+        "transport": "sha256:69520c6dc7c79fedf02bb0f51f036928565295f09410f271468027bd7649ee8e",
+      }
     `);
   });
 
@@ -245,7 +245,11 @@ describe('enforcement', () => {
     ['filesystem.writePaths', { filesystem: { writePaths: ['src'] } }],
     ['filesystem.dotfileMasking', { filesystem: { dotfileMasking: true } }],
     ['network.defaultEgress', { network: { defaultEgress: 'deny' } }],
-    ['network.allowedHosts', { network: { allowedHosts: ['example.org'] } }],
+    ['network.allowedHosts', { network: { defaultEgress: 'deny', allowedHosts: ['example.org'] } }],
+    ['network.allowedMethods', { network: { allowedMethods: ['GET'] } }],
+    ['filesystem.localOnlyHandles', { filesystem: { localOnlyHandles: true } }],
+    ['resources.memoryMb', { resources: { memoryMb: 512 } }],
+    ['resources.processes', { resources: { processes: 64 } }],
     ['network.blockPrivateNetwork', { network: { blockPrivateNetwork: true } }],
     ['network.blockMetadataEndpoints', { network: { blockMetadataEndpoints: true } }],
     ['credentials', { credentials: { mode: 'broker', brokerRefs: ['git'] } }],

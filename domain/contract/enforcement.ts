@@ -1,8 +1,8 @@
 import type { ProviderRuntimeManifest } from '../../contracts/runs/launch/contract';
 import type { LaunchFinding, RunLaunchManifest } from '../../contracts/runs/launch/manifest';
 import type { HealthCheck, Profile } from '../../contracts/settings/profile';
-import type { SandboxPreset } from '../../contracts/settings/sandbox';
 import { toolServerKeys } from '../../contracts/settings/tool-server';
+import { controlsOf } from '../sandbox/controls';
 import type { ContractInput } from './input';
 
 type CapabilityState = ProviderRuntimeManifest['capabilities'][number]['state'];
@@ -38,7 +38,7 @@ export function gateOf(input: GateInput): Gate {
   const states = new Map(input.runtime.capabilities.map(({ id, state }) => [id, state]));
   const stateOf = (id: string): CapabilityState => states.get(id) ?? 'unknown';
   const requirements = requirementsOf(input, stateOf);
-  const controls = input.sandbox ? controlsOf(input.sandbox, stateOf) : [];
+  const controls = input.sandbox ? controlsOf(input.sandbox, input.runtime) : [];
   const asked = input.sandbox?.enforcement === 'advisory' ? 'warnings' : 'blockers';
   const findings = [
     ...(input.contradictions ?? []).map((finding): Finding => ({ as: 'blockers', ...finding })),
@@ -149,33 +149,6 @@ function holds(check: HealthCheck, { agent, runtime, hasRepository }: GateInput,
     case 'capability':
       return stateOf(check.capability) === 'supported';
   }
-}
-
-/** The controls a preset uses, each with the capability that enforces it. */
-function controlsOf({ filesystem, network, environment, credentials }: SandboxPreset, stateOf: StateOf): Control[] {
-  const deniesEgress = network.defaultEgress === 'deny';
-  const lists = network.allowedHosts.length + network.allowedMethods.length + network.allowedPathPrefixes.length > 0;
-  const used: [control: string, capabilityId: string, applies: boolean][] = [
-    // A run that may only use some paths is denied all others.
-    ['filesystem.readPaths', 'filesystem.deny-paths', filesystem.readPaths.length > 0],
-    ['filesystem.writePaths', 'filesystem.deny-paths', filesystem.writePaths.length > 0],
-    ['filesystem.deniedPaths', 'filesystem.deny-paths', filesystem.deniedPaths.length > 0],
-    ['filesystem.dotfileMasking', 'filesystem.dotfile-masking', filesystem.dotfileMasking],
-    ['filesystem.localOnlyHandles', 'filesystem.protected-metadata', filesystem.localOnlyHandles],
-    ['network.defaultEgress', lists ? 'network.allowlist' : 'network.disable', deniesEgress],
-    ['network.allowedHosts', 'network.allowlist', lists],
-    ['network.blockPrivateNetwork', 'network.block-private', network.blockPrivateNetwork],
-    ['network.blockMetadataEndpoints', 'network.block-metadata', network.blockMetadataEndpoints],
-    ['network.blockLoopback', 'network.block-private', network.blockLoopback],
-    ['environment.passthrough', 'environment.allowlist', environment.passthrough !== undefined],
-    ['credentials', 'credential.broker', credentials.mode === 'broker' || credentials.brokerRefs.length > 0],
-  ];
-  return used
-    .filter(([, , applies]) => applies)
-    .map(([control, capabilityId]) => {
-      const state = stateOf(capabilityId);
-      return { control, capabilityId, state, enforced: state === 'supported' };
-    });
 }
 
 function controlFinding({ control, capabilityId, state, enforced }: Control, asked: Finding['as']): Finding[] {

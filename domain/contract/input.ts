@@ -1,4 +1,5 @@
 import type { Phase } from '../../contracts/common';
+import type { CatalogServer } from '../../contracts/integrations/tool-catalog';
 import type { ProviderRuntimeManifest, TaskEnvelope, TransportSection } from '../../contracts/runs/launch/contract';
 import type { LaunchRequest } from '../../contracts/runs/launch/launch';
 import type { PhaseEvidence } from '../../contracts/runs/phase';
@@ -61,6 +62,8 @@ export interface ContractInput extends LaunchSnapshot {
   trust?: LaunchTrust;
   /** Names of the agent's variables that are not set on its host. */
   missingVariables?: readonly string[];
+  /** The tool servers of the launch with their tools; absent without any. */
+  tools?: readonly CatalogServer[];
   limits: RunLimits;
 }
 

@@ -2,6 +2,8 @@ import type { TaskEnvelope, TransportSection } from '../../contracts/runs/launch
 import type { RunLaunchManifest } from '../../contracts/runs/launch/manifest';
 import { compact } from '../../platform/json/compact';
 import { digestOf, textDigest, withDigest } from '../../platform/json/digest';
+import { networkModeOf } from '../sandbox/network';
+import { catalogSummary } from '../tool-servers/catalog';
 import { startedAgent } from '../workspaces/trust';
 import { commitContradiction } from './commit-policy';
 import { gateOf } from './enforcement';
@@ -59,7 +61,11 @@ export function compileManifest(
       credentialReferences: input.sandbox?.credentials.brokerRefs ?? [],
     },
     workspace: workspaceOf(envelope),
-    tools: { ...envelope.policy.tools, mcpServers: envelope.policy.mcpServers },
+    tools: {
+      ...envelope.policy.tools,
+      mcpServers: envelope.policy.mcpServers,
+      ...compact({ catalog: input.tools && catalogSummary(input.tools) }),
+    },
     permissions: {
       commitPolicy: envelope.commitPolicy,
       allowed: envelope.policy.permissions,
@@ -95,6 +101,7 @@ const kinds = {
   'profile-instructions': 'profile',
   checkpoint: 'checkpoint',
   'conversation-message': 'conversation',
+  'tool-servers': 'policy',
 } as const;
 
 /** Fingerprints of every text passed to the agent, by descending precedence. */
@@ -130,12 +137,18 @@ function workspaceOf({ workspace }: TaskEnvelope): RunLaunchManifest['workspace'
 }
 
 function sandboxOf(
-  { sandbox }: ContractInput,
+  { sandbox, runtime }: ContractInput,
   controls: NonNullable<RunLaunchManifest['sandbox']>['controls'],
 ): RunLaunchManifest['sandbox'] {
   if (!sandbox) {
     return null;
   }
   const { id, revision, enforcement } = sandbox;
-  return { presetId: id, revision, digest: digestOf(sandbox), enforcement, controls };
+  const { sandbox: host } = runtime;
+  const confinement = host && {
+    mechanism: host.mechanism,
+    version: host.version,
+    network: networkModeOf(sandbox.network),
+  };
+  return { presetId: id, revision, digest: digestOf(sandbox), enforcement, controls, ...compact({ confinement }) };
 }

@@ -5,6 +5,7 @@ import type {
 } from '../../contracts/runs/launch/contract';
 import { compact } from '../../platform/json/compact';
 import { withDigest } from '../../platform/json/digest';
+import { toolsNotice } from '../tool-servers/notice';
 import type { ContractInput } from './input';
 import { cutSection } from './objective';
 
@@ -15,7 +16,8 @@ export function transportSections({
   objective,
   message,
   trust,
-}: Pick<ContractInput, 'taskId' | 'profile' | 'objective' | 'message' | 'trust'>): TransportSection[] {
+  tools,
+}: Pick<ContractInput, 'taskId' | 'profile' | 'objective' | 'message' | 'trust' | 'tools'>): TransportSection[] {
   const sections: TransportSection[] = [];
   const add = (section: TransportSection) => {
     if (section.text !== '') {
@@ -28,6 +30,9 @@ export function transportSections({
   if (profile) {
     const { id, instructions } = profile;
     add({ id: 'profile-instructions', title: 'Instructions', source: `profile:${id}`, text: instructions });
+  }
+  if (tools) {
+    add(toolsNotice(tools));
   }
   if (objective.checkpoint !== null) {
     add({ id: 'checkpoint', title: 'Where an earlier run was', source: `task:${taskId}`, text: objective.checkpoint });

@@ -1,5 +1,6 @@
 import type { Phase } from '../../contracts/common';
 import type { PolicyDecision } from '../../contracts/governance/policy';
+import type { BudgetUse } from '../budgets/budget-use';
 import type { ActionQuestion } from './policy-conditions';
 import { strictness } from './policy-verdict';
 import type { Reached } from './trusted-domains';
@@ -45,6 +46,8 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
   watcher?: AskedContinuation;
   /** Of a launch. */
   phase?: Phase;
+  /** Of a launch: the root of its execution tree, where it is known. */
+  tree?: string;
   /** A person does it for the agent: policies on the agent count, and its permissions are not asked. */
   onBehalf?: boolean;
   /** The configuration of the agent lets it launch children. */
@@ -52,12 +55,12 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
 }
 
 /** Where a rule comes from. */
-export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'agent-permission';
+export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'agent-permission' | 'budget';
 
 /** What one rule decides about an action, and what would change that. */
 export interface RuleReason {
   source: RuleSource;
-  /** Of the policy, the role or the agent. */
+  /** Of the policy, the role, the agent, or what a budget is of. */
   id: string;
   /** Which of the rules of a policy, or what of the permissions decided. */
   rule?: number | string;
@@ -66,6 +69,8 @@ export interface RuleReason {
   remedy: string;
   /** The whole decision of the watcher policy. */
   watcher?: WatcherDecision;
+  /** Of a budget: how much of it is used. */
+  use?: BudgetUse;
 }
 
 /** What all rules come to: the strictest decides, and its reasons are first, each in the order of evaluation. */

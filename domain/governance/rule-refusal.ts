@@ -1,4 +1,5 @@
 import type { Refusal } from '../../contracts/refusal';
+import type { BudgetUse } from '../budgets/budget-use';
 import { refusal } from '../refusal';
 import type { RuleReason } from './action';
 
@@ -17,6 +18,9 @@ export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): 
   }
   if (first.source === 'watcher-policy') {
     return watcherRefusal(first, decision, traceId);
+  }
+  if (first.use) {
+    return budgetRefusal(first, first.use, { reasons, traceId });
   }
   const { source, id, rule, reason, remedy } = first;
   const code = decision === 'block' ? 'POLICY_BLOCKED' : 'APPROVAL_REQUIRED';
@@ -46,6 +50,24 @@ function watcherRefusal({ reason, remedy, watcher }: RuleReason, decision: strin
     ...watcher,
     ...trace,
     retryable: false,
+  });
+}
+
+/** A used budget is refused as admission refuses what lacks capacity; one that is only reserved is free again when runs end. */
+function budgetRefusal(
+  { reason, remedy }: RuleReason,
+  { status: _status, ...use }: BudgetUse,
+  { reasons, traceId }: Pick<Refused, 'reasons' | 'traceId'>,
+): Refusal {
+  const code = 'ADMISSION_BUDGET_EXHAUSTED';
+  return refusal(code, `${reason} ${remedy}`, {
+    code,
+    source: 'budget',
+    ...use,
+    remedy,
+    reasons: reasons.map(({ use: _use, ...each }) => each),
+    ...(traceId === undefined ? {} : { traceId }),
+    retryable: use.used < use.limit,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ProviderRuntimeManifest } from '../../contracts/runs/launch/contract';
 import type { PhaseDimension, PhaseEnforcement } from '../../contracts/runs/phase';
-import { type Authority, everything, type Scoped } from './authority';
+import { bySandbox } from '../sandbox/support';
+import { type Authority, everything, type Scoped, withinScoped } from './authority';
 import { baseline } from './table';
 
 /** The capability that means an agent does such things at all, and those that together enforce limits on it. */
@@ -14,17 +15,31 @@ const mechanisms: Record<PhaseDimension, { does: string; confines: string[] }> =
   'artifact.plan.write': { does: 'filesystem.write', confines: ['filesystem.deny-paths', 'filesystem.descendants'] },
 };
 
-/** Whether the runtime enforces the limits of each dimension on its agent. */
+/**
+ * Whether the runtime enforces the limits of each dimension on its agent.
+ *
+ * @param preset what a required sandbox preset of the run allows
+ */
 export function enforcementOf(
   authority: Authority,
-  runtime: Pick<ProviderRuntimeManifest, 'capabilities'>,
+  runtime: Pick<ProviderRuntimeManifest, 'capabilities' | 'sandbox'>,
+  preset?: Authority,
 ): Record<PhaseDimension, PhaseEnforcement> {
-  const supported = new Set(runtime.capabilities.filter(({ state }) => state === 'supported').map(({ id }) => id));
+  const notByItself = bySandbox(runtime);
+  const supported = new Set(
+    runtime.capabilities.filter(({ id, state }) => state === 'supported' && !notByItself.has(id)).map(({ id }) => id),
+  );
   const of = (dimension: PhaseDimension): PhaseEnforcement => {
     const scoped = authority[dimension];
     // Nothing is forbidden, so nothing has to be prevented.
     if (scoped.scopes.includes(everything) && scoped.approval.length === 0) {
       return 'enforced';
+    }
+    // A sandbox is made of the preset when the run begins: what is less than that is not kept by it.
+    if (dimension === 'network.egress' && preset && notByItself.has('network.allowlist')) {
+      if (withinScoped(preset[dimension], scoped)) {
+        return 'enforced';
+      }
     }
     const { does, confines } = mechanisms[dimension];
     const closed = dimension === 'network.egress' && scoped.scopes.length === 0 && supported.has('network.disable');

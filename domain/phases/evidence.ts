@@ -71,7 +71,7 @@ function evidenceOf(
   { mode, sources, runtime }: { mode: PhaseEvidence['mode']; sources: Sources; runtime: ProviderRuntimeManifest },
 ): PhaseEvidence {
   const authority = meet(row, ceilingOf(sources));
-  const enforcement = enforcementOf(authority, runtime);
+  const enforcement = enforcementOf(authority, runtime, sources.sandbox);
   const limits = Object.entries(sources) as [PhaseSource, Authority][];
   const limitedBy = (dimension: PhaseDimension) =>
     limits

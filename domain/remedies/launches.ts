@@ -74,6 +74,45 @@ export const launchRemedies: Record<string, Remedy> = {
     { call: support, remedy: 'Read what each agent can enforce; choose another one, or restrict less.' },
   ],
   SECRET_IN_LAUNCH: { none: 'The fields that details.fields names have to be written without the credential.' },
+  TOOL_SERVER_UNAVAILABLE: [
+    {
+      call: 'POST /api/tool-servers',
+      remedy:
+        'Create the definition of the tool server, or take its id out of toolServers of the agent or the profile.',
+      when: is('reason', 'unknown'),
+    },
+    {
+      call: 'PUT /api/tool-servers/:id',
+      remedy: 'Enable the definition of the tool server.',
+      ids: { id: ['serverId'] },
+      when: is('reason', 'disabled'),
+    },
+    {
+      call: 'POST /api/tool-servers/:id/discover',
+      remedy: 'Correct what details.remediation names, and discover the tool server; then launch again.',
+      ids: { id: ['serverId'] },
+    },
+  ],
+  TOOL_CATALOG_TOO_LARGE: [
+    {
+      call: 'GET /api/config/agents',
+      remedy: 'Name fewer tool servers in the configuration of the agent or in the profile.',
+    },
+  ],
+  TOOL_SERVER_DISABLED: [
+    {
+      call: 'PUT /api/tool-servers/:id',
+      remedy: 'Enable the definition of the tool server.',
+      ids: { id: ['serverId'] },
+    },
+  ],
+  TOOL_SERVER_CHANGED: [{ call: 'repeat', remedy: 'Repeat the request: it is about the current definition then.' }],
+  CREDENTIAL_SCOPE_UNAVAILABLE: [
+    {
+      call: 'PATCH /api/settings/features',
+      remedy: 'Add or enable the scope in details.scope at toolServers.credentialScopes.',
+    },
+  ],
   HOST_UNAVAILABLE: [{ call: 'GET /api/agents/hosts', remedy: 'Read which hosts have a live worker; start one.' }],
   HOST_NOT_READY: [
     {
@@ -101,7 +140,10 @@ export const launchRemedies: Record<string, Remedy> = {
 
   ADMISSION_BUDGET_EXHAUSTED: [
     { ...readTree, remedy: 'Read which budget is exhausted; raise it, and resume the tree.' },
-    { call: 'GET /api/settings/features', remedy: 'Read the budgets in admission.' },
+    {
+      call: 'GET /api/metrics/budget',
+      remedy: 'Read what is used of it; raise it in the feature settings, or wait for its month.',
+    },
   ],
   ADMISSION_OVERLOAD: [
     { call: 'GET /api/admission', remedy: 'Read what holds the capacity; repeat after Retry-After.' },

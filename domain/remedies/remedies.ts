@@ -1,3 +1,4 @@
+import { decisionReviewRemedies } from './decision-reviews';
 import { forgeRemedies } from './forges';
 import { identityRemedies } from './identity';
 import { launchRemedies } from './launches';
@@ -17,6 +18,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...ruleRemedies,
   ...runRemedies,
   ...reviewRemedies,
+  ...decisionReviewRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
   ...identityRemedies,

@@ -1,4 +1,6 @@
-import { has, type Remedy } from './remedy';
+import { has, type Remedy, type Step } from './remedy';
+
+const goal: Step = { call: 'GET /api/goals/:goalId', remedy: 'Read the goal.', ids: { goalId: ['goalId'] } };
 
 /** Refusals of the decision point: a rule forbids the action, or wants an approval of it. */
 export const ruleRemedies: Record<string, Remedy> = {
@@ -28,4 +30,9 @@ export const ruleRemedies: Record<string, Remedy> = {
       ids: { id: ['approval.id'] },
     },
   ],
+  GOAL_TERMINAL: [{ call: 'POST /api/goals', remedy: 'Create another goal.' }, goal],
+  GOAL_FULL: [{ call: 'POST /api/goals', remedy: 'End this goal, and create another one for the rest.' }, goal],
+  GOAL_BUDGET_REACHED: [{ ...goal, remedy: 'Read what the goal has used; create another one with a greater budget.' }],
+  GOAL_RUN_LINKED: [{ ...goal, remedy: 'Read the goal that has the run.' }],
+  GOAL_NOT_CONTINUABLE: [{ ...goal, remedy: 'Read the state of the goal and of its runs.' }],
 };

@@ -11,6 +11,10 @@ const phase: Step = {
   remedy: 'Read the present phase, and request the change from it.',
   ids: { taskId: ['current.taskId'] },
 };
+const readCatalog = (remedy: string): Step => ({
+  call: 'GET /api/tool-servers/runs/:taskId/:attemptId/catalog',
+  remedy,
+});
 const trust: Remedy = [
   { call: 'GET /api/agents/:taskId/workspace-trust', remedy: 'Read the present files and the decision about them.' },
 ];
@@ -51,6 +55,17 @@ export const runRemedies: Record<string, Remedy> = {
   ],
   RUN_NOT_RUNNING: [{ ...status, remedy: 'Read the state of the attempt; repeat the request when it runs.' }],
   RUN_NOT_STARTED: [{ ...status, remedy: 'Read the state of the attempt; report its usage when it runs.' }],
+  TOOL_CATALOG_MISMATCH: [readCatalog('Read the catalog of the attempt, and call with its digest.')],
+  TOOL_SERVER_DEGRADED: [readCatalog('Read why the server is degraded; a new run discovers it again.')],
+  TOOL_DEFINITION_CHANGED: [{ ...start, remedy: 'Start a new run: its catalog is of the present definition.' }],
+  TOOL_OPERATION_REUSED: [{ call: 'repeat', remedy: 'Repeat the request with an operationId that no other call has.' }],
+  TOOL_APPROVAL_REQUIRED: [
+    {
+      call: 'POST /api/run-approvals/:approvalId/decision',
+      remedy: 'Have an administrator decide the approval; then repeat the request.',
+    },
+  ],
+  TOOL_CALL_REPEATED: [{ ...start, remedy: 'Start a new run: this one has made the same call too often.' }],
   SOURCE_NOT_TERMINAL: [
     { call: 'POST /api/agents/:taskId/conversation/steer', remedy: 'Steer the running attempt, or wait for its end.' },
   ],

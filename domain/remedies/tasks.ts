@@ -58,6 +58,13 @@ export const taskRemedies: Record<string, Remedy> = {
     { call: 'read', remedy: 'Read the present state before you change it.' },
   ],
   TASK_STATUS_CHANGED: [{ call: 'GET /api/tasks/:taskId', remedy: 'Read the status that the task was set to.' }],
+  TRANSITION_GATES: [
+    {
+      call: 'GET /api/governance/traces/:id',
+      remedy: 'Read what the gates require, add it to the task, and repeat the request.',
+      ids: { id: ['traceId'] },
+    },
+  ],
   LINE_COMMENT_NOT_OPEN: [
     { call: 'GET /api/diff/:taskId/comments', remedy: 'Read the comments, and send or change those that are open.' },
   ],

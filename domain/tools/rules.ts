@@ -16,6 +16,8 @@ export interface ToolRules {
   deniedPaths: readonly string[];
   readPaths: readonly string[];
   worktreePath: string;
+  /** Whether the run is started in a sandbox that keeps it to everything by which it is limited. */
+  isSandboxed?: boolean;
   /** Asks the rules of the board about a use that nothing here denies; the stricter counts. */
   asks?: (use: ToolUse) => Promise<ToolVerdict>;
 }
@@ -177,7 +179,7 @@ function decideCommand(rules: ToolRules, { command }: ToolUse): ToolVerdict {
   }
   const commandClass = command ? classify(command) : 'mutate';
   // What a program reads and writes once it runs cannot be observed.
-  if (rules.deniedPaths.length + rules.readPaths.length > 0) {
+  if (rules.deniedPaths.length + rules.readPaths.length > 0 && !rules.isSandboxed) {
     return deny('sandbox', 'Commands cannot be restricted to the paths that the sandbox preset allows.');
   }
   if (commandClass !== 'inspect' && isConfined(rules)) {
@@ -208,7 +210,15 @@ function asked({ authority }: ToolRules, dimension: keyof Authority, scope: stri
 }
 
 /** Whether the run may do less than any agent in its worktree may do anyway. */
-export function isConfined({ effects, deniedPaths, readPaths }: ToolRules): boolean {
+export function isConfined({
+  effects,
+  deniedPaths,
+  readPaths,
+  isSandboxed,
+}: Pick<ToolRules, 'effects' | 'deniedPaths' | 'readPaths' | 'isSandboxed'>): boolean {
+  if (isSandboxed) {
+    return false;
+  }
   const has = (kind: AllowedSideEffect['kind'], scope: string) =>
     effects.some((effect) => effect.kind === kind && effect.scope === scope);
   return deniedPaths.length + readPaths.length > 0 || !has('filesystem-write', '.') || !has('network-egress', '*');

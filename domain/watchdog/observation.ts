@@ -2,6 +2,7 @@ import type { RunEventKind } from '../../contracts/runs/event';
 import type { ProgressSignal } from '../../contracts/runs/watchdog';
 import { compact } from '../../platform/json/compact';
 import { digestOf } from '../../platform/json/digest';
+import { budgetEventKey } from '../budgets/event-key';
 import { editOf, fields, isFailure } from '../events/file-paths';
 
 /** The part of a run event that the watchdog reads. */
@@ -83,7 +84,7 @@ export function observe(event: WatchedEvent): Observation {
   if (dedupeKey.startsWith(overrideKey)) {
     return { ...base, counts: false, progress: 'operator-input' };
   }
-  if (dedupeKey.startsWith(watchdogKey)) {
+  if (dedupeKey.startsWith(watchdogKey) || dedupeKey.startsWith(budgetEventKey)) {
     return { ...base, counts: false };
   }
   const failure = failedEditOf(kind, payload);

@@ -23,6 +23,7 @@ const runs = [
   'BOARD_RUN_TIMEOUT_MS',
   'BOARD_ARTIFACT_RETENTION_MS',
   'BOARD_HEARTBEAT_TIMEOUT_MS',
+  'BOARD_MODELS',
 ] as const;
 
 /**
@@ -56,8 +57,9 @@ export const partSettings = {
     'BOARD_MAX_WATCHERS',
     'BOARD_WATCHERS_PER_ADDRESS',
     'BOARD_TRUSTED_PROXIES',
-    // Addresses of forges are refused that workers would not call.
+    // Addresses of forges and tool servers are refused that workers would not call.
     'BOARD_FORGE_ALLOW_PRIVATE',
+    'BOARD_TOOL_SERVER_ALLOW_PRIVATE',
     'RATE_LIMIT_AUTH',
     'RATE_LIMIT_AUTH_FAILURES',
     'RATE_LIMIT_GLOBAL',
@@ -73,6 +75,8 @@ export const partSettings = {
     ...temporal,
     ...runs,
     'BOARD_AGENT_USER',
+    'BOARD_SANDBOX_API_ADDRESS',
+    'BOARD_TOOL_BRIDGE_URL',
     'BOARD_HOST_ID',
     'BOARD_EDITOR_COMMAND',
     'BOARD_RUN_OUTPUT_LIMIT_BYTES',
@@ -84,6 +88,7 @@ export const partSettings = {
     'BOARD_WEBHOOK_SECRET',
     'BOARD_WEBHOOK_ALLOW_PRIVATE',
     'BOARD_FORGE_ALLOW_PRIVATE',
+    'BOARD_TOOL_SERVER_ALLOW_PRIVATE',
   ],
   bitmap: [
     ...everyPart,

@@ -27,6 +27,7 @@ export class Operation {
   private written = false;
   /** Ids of the traces of rules that warned of the change. */
   readonly warnings = new Set<string>();
+  private readonly recordings: Promise<unknown>[] = [];
   private deferred: { error: unknown } | undefined;
 
   constructor({ seed, startedAt, repeated, keyed = false }: OperationStart) {
@@ -60,6 +61,16 @@ export class Operation {
   /** Notes a rule that warned of the change, by the trace of its decision. */
   noteWarning(traceId: string): void {
     this.warnings.add(traceId);
+  }
+
+  /** Notes a part of the change that is being recorded: the operation does not end before it is, and fails if it cannot be. */
+  noteRecording(recorded: Promise<unknown>): void {
+    this.recordings.push(recorded.catch((error: unknown) => this.deferFailure(error)));
+  }
+
+  /** Resolves once everything that is being recorded has been, or has failed. */
+  async recorded(): Promise<void> {
+    await Promise.all(this.recordings);
   }
 
   /** Records that something was, or may have been, written. */
@@ -104,6 +115,7 @@ const running = new AsyncLocalStorage<Operation>();
 export async function runOperation<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
   try {
     const value = await running.run(operation, work);
+    await operation.recorded();
     operation.throwDeferred();
     return value;
   } finally {

@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,12 +14,26 @@ const abandonedAfterMs = 3_600_000;
  * @param label what it is for, as part of its name: letters and `-`
  */
 export async function withScratchDirectory<T>(label: string, use: (directory: string) => Promise<T>): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), `${prefix}${label}-`));
+  const { path, remove } = await makeScratchDirectory(label);
   try {
-    return await use(directory);
+    return await use(path);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await remove();
   }
+}
+
+/** The same for a use that does not end with a call: the caller removes the directory, however long it is used. */
+export async function makeScratchDirectory(label: string): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), `${prefix}${label}-`));
+  const inUse = setInterval(() => {
+    const time = new Date();
+    utimes(path, time, time).catch(() => undefined);
+  }, abandonedAfterMs / 6).unref();
+  const remove = async (): Promise<void> => {
+    clearInterval(inUse);
+    await rm(path, { recursive: true, force: true });
+  };
+  return { path, remove };
 }
 
 /**

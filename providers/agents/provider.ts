@@ -3,9 +3,12 @@ import type { CompletionStatus, Continuation } from '../../contracts/runs/comple
 import type { ConversationEdge } from '../../contracts/runs/conversation';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { TaskEnvelopeTransport } from '../../contracts/runs/launch/contract';
+import type { HostSandbox, SandboxEvidence } from '../../contracts/runs/launch/host-sandbox';
 import type { LaunchFinding } from '../../contracts/runs/launch/manifest';
+import type { ToolBridgeFile } from '../../contracts/runs/launch/tool-bridge';
 import type { CheckFinding } from '../../contracts/settings/agent-check';
 import type { AgentConfig, ProviderFamily } from '../../contracts/settings/agent-config';
+import type { SandboxPreset } from '../../contracts/settings/sandbox';
 import type { SessionOffer } from '../../contracts/settings/session-offer';
 import type { ToolRules } from '../../domain/tools/rules';
 import type { ProcessIdentity } from '../../platform/processes/identity';
@@ -33,6 +36,10 @@ export interface AgentDispatch {
   conversation?: { edge: ConversationEdge; continuation: Continuation; forkTurnId?: string };
   /** Credential of the attempt, for an agent that launches children; written beside the transport document. */
   handle?: string;
+  /** What everything that is started for the attempt is confined to; where it cannot be, nothing is started. */
+  sandbox?: { preset: SandboxPreset; gitDir?: string | undefined };
+  /** Where the agent calls the tools of its run, for a launch with tools; written beside the transport document. */
+  toolBridge?: ToolBridgeFile;
   /** Absolute; the transport document is `<attemptId>.json` in it, readable by the owner only, while the agent runs. */
   transportDir: string;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
@@ -171,6 +178,8 @@ export interface AgentOutcome {
   /** The last lines of its standard error, at most 1,000 characters, without secrets; empty when there were none. */
   lastWords: string;
   output: AgentOutput;
+  /** What was enforced of it; absent for an agent without a sandbox. */
+  sandbox?: SandboxEvidence;
   durationMs: number;
 }
 
@@ -180,6 +189,8 @@ export interface ProviderProbe {
   version?: string;
   /** What the agent itself has shown that it can do: capability ids. */
   capabilities?: string[];
+  /** What this host confines a run of it to that has a sandbox preset. */
+  sandbox?: HostSandbox;
   /** Sentences for a person. */
   diagnostics: string[];
 }

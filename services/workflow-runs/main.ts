@@ -1,6 +1,7 @@
+import '../../platform/processes/compile-cache/install';
 import { join } from 'node:path';
+import { CatalogError } from '../../platform/models/catalog';
 import { runTemporalService } from '../temporal-service';
-import { CatalogError } from './models/catalog';
 import { startWorkflowRuns } from './start';
 
 void runTemporalService({

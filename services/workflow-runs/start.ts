@@ -6,6 +6,7 @@ import type { PartEnvironment } from '../../platform/config/part-settings';
 import type { Routes } from '../../platform/http/routing/routes';
 import { listen } from '../../platform/http/server/server';
 import type { Log } from '../../platform/log/log';
+import { openModels } from '../../platform/models/open';
 import { operationTime } from '../../platform/operations/operation';
 import { openDataDirectory } from '../../platform/processes/data-directory';
 import { createActivityFence } from '../../platform/temporal/activity-fence';
@@ -20,7 +21,6 @@ import { areas, runAreas } from './areas';
 import type { WorkflowRunsContext } from './context';
 import { createGraphCompiler } from './graph/graph-compiler';
 import { refusalDocument } from './http/errors';
-import { openModels } from './models/open';
 import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
@@ -55,7 +55,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   await openDataDirectory(env.BOARD_DATA_DIR, log);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // An invalid catalog fails the start before anything else is opened.
-  const models = await openModels(env, log);
+  const models = await openModels({ path: env.WORKFLOW_RUNS_MODELS, dryRun: env.WORKFLOW_RUNS_DRY_RUN }, log);
   const database = await openDatabase({ ...storeOptions(env), dataDir, log });
   const runs = await createRunStore(database);
   const sessions = await createSessionStore(database);

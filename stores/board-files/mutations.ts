@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Task, TaskCreate, TaskLocation } from '../../contracts/tasks/task';
+import { statusTimes } from '../../domain/status-effects';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
@@ -48,7 +49,8 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const id = givenId ?? newTaskId(clock());
     const now = clock().toISOString();
     const stamps = { createdAt: now, updatedAt: now, revision: 1, createdBy: actor, updatedBy: actor };
-    const task = acceptable({ ...input, id, ...stamps });
+    const times = statusTimes(undefined, input.status ?? 'todo', now);
+    const task = acceptable({ ...input, id, ...times, ...stamps });
     const path = taskPath(location, fileNameOf(task));
     return locks.exclusive(id, async (held) => {
       // Another process may have used an id that a caller chose; a generated one is not searched.

@@ -1,4 +1,5 @@
 import type { Task } from '../../contracts/tasks/task';
+import { statusTimes } from '../../domain/status-effects';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
 import { plain } from './format/plain';
@@ -12,8 +13,10 @@ export function nextVersion(
   { writer, now }: { writer: Writer; now: Date },
 ): Task {
   const { id, createdAt, createdBy, revision } = current;
-  const stamps = { updatedAt: now.toISOString(), updatedBy: writer.actor, revision: revision + 1 };
-  return acceptable({ ...current, ...change, id, createdAt, createdBy, ...stamps });
+  const at = now.toISOString();
+  const stamps = { updatedAt: at, updatedBy: writer.actor, revision: revision + 1 };
+  const times = statusTimes(current, change.status ?? current.status, at);
+  return acceptable({ ...current, ...change, id, createdAt, createdBy, ...times, ...stamps });
 }
 
 /** Whether two versions of a task differ in their stamps only. */

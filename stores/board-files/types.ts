@@ -32,6 +32,11 @@ export interface Writer {
   actor: string;
   /** The revision the writer has seen; another one on disk refuses the write with 409. */
   expectedRevision?: number;
+  /**
+   * Which gates of transition rules it passes: all when absent. `completion` is for what a run has done already, whose start was
+   * admitted by the same gates and whose end cannot be refused.
+   */
+  gates?: 'all' | 'completion';
 }
 
 /** What has been done on each task so far: markdown in a file of its own, which is gone when the task is archived. */

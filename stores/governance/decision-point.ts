@@ -11,6 +11,7 @@ import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
 import { createActionApprovals } from './action-approvals';
 import type { AgentPermissionStore } from './agent-permission-store';
+import type { Budgets } from './budgets/budgets';
 import type { PermissionApprovalStore } from './permission-approval-store';
 import { type Counting, evaluatePolicies, type EvaluationSources, outcomes } from './policy-evaluation';
 import { toolPolicyReasons } from './tool-policy-reasons';
@@ -21,7 +22,8 @@ export interface DecisionPointSources extends EvaluationSources {
   agentPermissions: Pick<AgentPermissionStore, 'get'>;
   permissionApprovals: PermissionApprovalStore;
   toolPolicies: Pick<ToolPolicyStore, 'get'>;
-  traces: Pick<TraceStore, 'record'>;
+  traces: Pick<TraceStore, 'begin'>;
+  budgets: Pick<Budgets, 'findings'>;
 }
 
 /** How an action is asked about. */
@@ -34,6 +36,8 @@ export interface Asking {
   approvals?: 'elsewhere';
   /** Nothing is done after this: no approval is requested. */
   preview?: boolean;
+  /** The attempt that what the launch may spend is reserved for, in the same step, unless a budget blocks it. */
+  hold?: string;
   /** Names the decision, so that deciding again is one trace. */
   once?: string;
 }
@@ -54,11 +58,11 @@ const redact = createRedactor();
 const bounds = { bytes: 16_384, depth: 8, items: 100 };
 
 /**
- * The one place that combines the rules: the watcher policy, policies, tool policies, permissions of agents and their approvals. Every action that a rule can speak
+ * The one place that combines the rules: the watcher policy, policies, tool policies, permissions of agents, their approvals and budgets. Every action that a rule can speak
  * of asks here before it is done (docs/use/governance/decision-point.md), and the strictest rule decides.
  */
 export function createDecisionPoint(sources: DecisionPointSources, now: () => Date = () => new Date()) {
-  const { policies, agentPermissions, permissionApprovals, toolPolicies, traces } = sources;
+  const { policies, agentPermissions, permissionApprovals, toolPolicies, traces, budgets } = sources;
   const approvals = createActionApprovals({ policies, permissionApprovals }, now);
 
   return {
@@ -67,39 +71,56 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
 
     /** Asks whether an action may be done now. Writes a trace where any rule is about it. */
     async decide(asked: AskedAction, asking: Asking = {}): Promise<RuleDecision> {
-      const permission = asked.agent === undefined ? undefined : await agentPermissions.get(asked.agent);
-      const question = {
-        actionType: asked.action,
-        riskScore: asked.riskScore ?? riskScoreOf(asked.action, asked),
-        preview: asking.preview === true,
-        ...compact({ agent: asked.agent, project: asked.project, also: asked.also, tools: asked.tools }),
-        metadata: compact({ taskId: asked.taskId }),
-      };
-      const counting = asking.counting ?? (asking.preview ? 'preview' : 'each');
-      const level = permission?.level;
-      const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
-      const byPermission = permission && !asked.onBehalf ? await permissionReasons(asked, permission, asking) : [];
-      const byTools = await toolPolicyReasons(toolPolicies, asked);
-      const byWatcher = asked.watcher && watcherReason(asked.watcher);
-      const others = [...byTools.reasons, ...byPermission];
-      const first = byWatcher?.reason ? [byWatcher.reason] : [];
-      const combined = combineReasons([...first, ...evaluated.matches.map(policyReason), ...others]);
-      // What the watcher policy leaves to a person no approval lets through.
-      const settles =
-        combined.decision === 'require-approval' && asking.approvals !== 'elsewhere' && first.length === 0;
-      const decided = settles ? await approvals.settle(asked, combined, asking) : combined;
-      const evaluatedRules = [
-        ...(byWatcher ? [byWatcher.evaluated] : []),
-        ...evaluated.evaluatedRules,
-        ...byTools.evaluatedRules,
-        ...byPermission.map(permissionRule),
-      ];
-      const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
-      const isAbout = evaluatedRules.length > 0;
-      const traceId = isAbout ? await traces.record(traceOf(asked, { decided, evaluatedRules, asking })) : undefined;
-      return { ...decided, warnings, ...compact({ traceId }) };
+      const { recorded, ...decided } = await decideFirst(asked, asking);
+      await recorded;
+      return decided;
     },
+
+    decideFirst,
   };
+
+  /**
+   * The same, while the trace is still being stored: whatever is done by this decision is acknowledged only once `recorded` has
+   * resolved, and has failed if that rejects.
+   */
+  async function decideFirst(
+    asked: AskedAction,
+    asking: Asking = {},
+  ): Promise<RuleDecision & { recorded: Promise<void> }> {
+    const permission = asked.agent === undefined ? undefined : await agentPermissions.get(asked.agent);
+    const question = {
+      actionType: asked.action,
+      riskScore: asked.riskScore ?? riskScoreOf(asked.action, asked),
+      preview: asking.preview === true,
+      ...compact({ agent: asked.agent, project: asked.project, also: asked.also, tools: asked.tools }),
+      metadata: compact({ taskId: asked.taskId }),
+    };
+    const counting = asking.counting ?? (asking.preview ? 'preview' : 'each');
+    const level = permission?.level;
+    const evaluated = await evaluatePolicies(sources, { ...question, ...compact({ level }) }, { counting });
+    const byPermission = permission && !asked.onBehalf ? await permissionReasons(asked, permission, asking) : [];
+    const byTools = await toolPolicyReasons(toolPolicies, asked);
+    const byWatcher = asked.watcher && watcherReason(asked.watcher);
+    const byBudget = await budgets.findings(asked, asking.hold);
+    const others = [...byTools.reasons, ...byPermission, ...byBudget.reasons];
+    const first = byWatcher?.reason ? [byWatcher.reason] : [];
+    const combined = combineReasons([...first, ...evaluated.matches.map(policyReason), ...others]);
+    // What the watcher policy leaves to a person no approval lets through.
+    const settles = combined.decision === 'require-approval' && asking.approvals !== 'elsewhere' && first.length === 0;
+    const decided = settles ? await approvals.settle(asked, combined, asking) : combined;
+    const evaluatedRules = [
+      ...(byWatcher ? [byWatcher.evaluated] : []),
+      ...evaluated.evaluatedRules,
+      ...byTools.evaluatedRules,
+      ...byPermission.map(permissionRule),
+      ...byBudget.evaluatedRules,
+    ];
+    const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
+    const isAbout = evaluatedRules.length > 0;
+    const trace = isAbout ? traces.begin(traceOf(asked, { decided, evaluatedRules, asking })) : undefined;
+    const recorded = trace?.recorded ?? Promise.resolve();
+    return { ...decided, warnings, ...compact({ traceId: trace?.id }), recorded };
+  }
 
   /** What the permissions of the acting agent say: nothing while they let it. */
   async function permissionReasons(
@@ -178,6 +199,17 @@ const permissionRule = ({ id, rule, decision, reason }: RuleReason): EvaluatedRu
   message: reason,
 });
 
+/** That of the rule that decided; of the budgets where only they are about the action. */
+function kindOf(first: RuleReason | undefined, rules: readonly EvaluatedRule[]): TraceInput['kind'] {
+  const isBudget = first ? first.source === 'budget' : rules.every(({ type }) => type === 'budget');
+  if (isBudget) {
+    return 'budget-policy';
+  }
+  return first === undefined || first.source === 'watcher-policy' || first.source === 'budget'
+    ? 'policy'
+    : first.source;
+}
+
 function traceOf(
   asked: AskedAction,
   {
@@ -193,7 +225,7 @@ function traceOf(
   const { action, actor, agent, taskId, facts = {} } = asked;
   const [first] = reasons;
   return {
-    kind: first === undefined || first.source === 'watcher-policy' ? 'policy' : first.source,
+    kind: kindOf(first, evaluatedRules),
     outcome: outcomes[decision],
     title: `${action}: ${decision}`,
     summary: first?.reason ?? `${evaluatedRules.length} rules are about the action, and none forbids it.`,

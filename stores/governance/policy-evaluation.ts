@@ -69,7 +69,7 @@ export async function evaluatePolicies(
   const subject = { agent, level, project, actions: namesOf(question) };
   const matches: PolicyMatch[] = [];
   const evaluatedRules: EvaluatedRule[] = [];
-  for (const policy of await policies.enabled()) {
+  for (const policy of await policies.enabled(all ? undefined : { project })) {
     const { id, name, type } = policy;
     const isAbout = applies(policy.scope, subject);
     if (!isAbout && !all) {

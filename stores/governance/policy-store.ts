@@ -1,4 +1,5 @@
 import type { PolicyFields } from '../../contracts/governance/policy';
+import { isAboutProject } from '../../domain/governance/policy-scope';
 import type { Database, Stored } from '../port/collection';
 import { createConfiguredRecords, type Recorded } from '../port/configured-records';
 import { seedOnce } from '../port/seed-once';
@@ -50,6 +51,31 @@ const longestCopyMs = 5_000;
 
 type PolicyRecord = PolicyFields & Recorded;
 
+/** The policies that are turned on, as one process has them. */
+interface PolicyCopy {
+  count: number;
+  at: number;
+  enabled: readonly PolicyRecord[];
+  /** Those of them that may be about what is in a project, for each project that was asked about. */
+  byProject: Map<string | undefined, readonly PolicyRecord[]>;
+}
+
+/** For how many projects a copy has them apart; task authors choose the names. */
+const maxProjects = 1_000;
+
+function aboutProject({ enabled, byProject }: PolicyCopy, project: string | undefined): readonly PolicyRecord[] {
+  const known = byProject.get(project);
+  if (known) {
+    return known;
+  }
+  const about = enabled.filter(({ scope }) => isAboutProject(scope, { project }));
+  if (byProject.size >= maxProjects) {
+    byProject.clear();
+  }
+  byProject.set(project, about);
+  return about;
+}
+
 /** The order in which policies are evaluated and reported. */
 const byPrecedence = (a: PolicyRecord, b: PolicyRecord): number =>
   b.precedence - a.precedence || a.id.localeCompare(b.id);
@@ -59,7 +85,7 @@ export async function createPolicyStore(db: Database, now: () => number = Date.n
   const policies = await createConfiguredRecords<PolicyFields>(db, 'policies');
   const changes = await db.collection<Changes>({ name: 'policy-changes' });
   await seedOnce(db, 'policies', { records: policies, seeds: new Map(Object.entries(presets)) });
-  let copy: { count: number; at: number; enabled: readonly PolicyRecord[] } | undefined;
+  let copy: PolicyCopy | undefined;
 
   /** Makes a change, and counts it before it is answered: a change that was answered is in effect in every process. */
   const counted =
@@ -77,15 +103,19 @@ export async function createPolicyStore(db: Database, now: () => number = Date.n
     create: counted(policies.create),
     remove: counted((id: string, expectedRevision?: number) => policies.remove(id, expectedRevision)),
 
-    /** Those that are turned on, the highest precedence first: a copy, unless a policy was changed since it was made. */
-    async enabled(): Promise<readonly PolicyRecord[]> {
+    /**
+     * Those that are turned on, the highest precedence first: a copy, unless a policy was changed since it was made.
+     *
+     * @param about without those that are limited to other projects
+     */
+    async enabled(about?: { project: string | undefined }): Promise<readonly PolicyRecord[]> {
       const count = (await changes.get('policies'))?.count ?? 0;
       if (!copy || copy.count !== count || now() - copy.at > longestCopyMs) {
         const at = now();
         const enabled = (await policies.list()).filter((policy) => policy.enabled).sort(byPrecedence);
-        copy = { count, at, enabled };
+        copy = { count, at, enabled, byProject: new Map() };
       }
-      return copy.enabled;
+      return about ? aboutProject(copy, about.project) : copy.enabled;
     },
   };
 }

@@ -5,7 +5,7 @@ import { ruleRefusal } from '../../domain/governance/rule-refusal';
 import { AppError } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
 import { currentOperation, operationBytes } from '../../platform/operations/operation';
-import type { DecisionPoint, RuleDecision } from './decision-point';
+import type { Asking, DecisionPoint, RuleDecision } from './decision-point';
 
 const codes = { POLICY_BLOCKED: 403, APPROVAL_REQUIRED: 409 } as const;
 
@@ -26,28 +26,40 @@ function agentOfActor(actor: string): string | undefined {
 
 /** Asks the rules about an action that is counted and approved once under a name, and returns why they refuse it if they do. */
 export async function askRules(
-  rules: DecisionPoint,
-  { change: once, project, taskId, reaches, ...action }: ActorAction,
+  rules: Pick<DecisionPoint, 'decide'>,
+  action: ActorAction,
 ): Promise<RuleDecision & { refused?: Refusal }> {
-  const asked = { ...action, ...compact({ agent: agentOfActor(action.actor), project, taskId, reaches }) };
-  const decided = await rules.decide(asked, { counting: { once }, use: once, once });
+  const decided = await rules.decide(...questionOf(action));
   return { ...decided, ...compact({ refused: ruleRefusal(decided) }) };
 }
 
+function questionOf({ change: once, project, taskId, reaches, ...action }: ActorAction): [AskedAction, Asking] {
+  const asked = { ...action, ...compact({ agent: agentOfActor(action.actor), project, taskId, reaches }) };
+  return [asked, { counting: { once }, use: once, once }];
+}
+
 /**
- * Asks the rules about an action that is about to be done. What they warn of is noted on the running operation, whose response
+ * Asks the rules about an action that is about to be done. An allowed one begins while the trace of the decision is being stored,
+ * and is not acknowledged before it is: in one write with it where the store can do that. What they warn of is noted on the running operation, whose response
  * names the trace.
  *
  * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
  */
 export async function requireAllowed(rules: DecisionPoint, action: ActorAction): Promise<void> {
-  const change = currentOperation() ? operationBytes(`rules/${action.action}`, 12).toString('hex') : action.change;
-  const { refused, decision, traceId } = await askRules(rules, { ...action, change });
+  const operation = currentOperation();
+  const change = operation ? operationBytes(`rules/${action.action}`, 12).toString('hex') : action.change;
+  const { recorded, decision, traceId, ...decided } = await rules.decideFirst(...questionOf({ ...action, change }));
+  const refused = ruleRefusal({ ...decided, decision, ...compact({ traceId }) });
+  if (!operation || refused) {
+    await recorded;
+  } else {
+    operation.noteRecording(recorded);
+  }
   if (refused) {
     throw ruleError(refused);
   }
   if (decision === 'warn' && traceId !== undefined) {
-    currentOperation()?.noteWarning(traceId);
+    operation?.noteWarning(traceId);
   }
 }
 

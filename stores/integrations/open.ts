@@ -3,6 +3,10 @@ import { openTogether } from '../port/open-together';
 import { createIssueMappingStore } from './issue-mapping-store';
 import { createIssueSyncStore } from './issue-sync-store';
 import { createPullRequestStore } from './pull-request-store';
+import { createToolCallStore } from './tool-call-store';
+import { createToolCatalogStore } from './tool-catalog-store';
+import { createToolDiscoveryStore } from './tool-discovery-store';
+import { createToolServerStore } from './tool-server-store';
 
 /** Opens the stores of what is shared with other systems. */
 export const openIntegrationStores = (database: Database) =>
@@ -10,4 +14,8 @@ export const openIntegrationStores = (database: Database) =>
     issueMappings: createIssueMappingStore(database),
     issueSyncs: createIssueSyncStore(database),
     pullRequests: createPullRequestStore(database),
+    toolCalls: createToolCallStore(database),
+    toolCatalogs: createToolCatalogStore(database),
+    toolDiscoveries: createToolDiscoveryStore(database),
+    toolServers: createToolServerStore(database),
   });

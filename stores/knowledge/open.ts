@@ -4,6 +4,8 @@ import { createCostPredictionStore } from './cost-prediction-store';
 import { createTrackedDocumentStore } from './document-store';
 import { createErrorAnalysisStore } from './error-store';
 import { createFeedbackStore } from './feedback-store';
+import { createPromptStore } from './prompt-store';
+import { createPromptUsageStore } from './prompt-usage-store';
 import { createReflectionStore } from './reflection-store';
 import { createSharedResourceStore } from './shared-resource-store';
 
@@ -13,6 +15,8 @@ export const openKnowledgeStores = (database: Database) =>
     costPredictions: createCostPredictionStore(database),
     errorAnalyses: createErrorAnalysisStore(database),
     feedback: createFeedbackStore(database),
+    prompts: createPromptStore(database),
+    promptUsage: createPromptUsageStore(database),
     reflections: createReflectionStore(database),
     sharedResources: createSharedResourceStore(database),
     trackedDocuments: createTrackedDocumentStore(database),

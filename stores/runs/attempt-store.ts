@@ -5,22 +5,26 @@ import type { CompletionResult, Continuation, HarnessEvidence } from '../../cont
 import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../../contracts/runs/launch/contract';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/runs/launch/launch';
 import type { RecordedLaunchManifest } from '../../contracts/runs/launch/manifest';
+import type { StepTimes } from '../../contracts/runs/trace';
 import type { AgentConfig } from '../../contracts/settings/agent-config';
 import type { Profile } from '../../contracts/settings/profile';
 import type { Repository } from '../../contracts/settings/repository';
 import type { SandboxPreset } from '../../contracts/settings/sandbox';
 import type { RunUsage } from '../../contracts/system/telemetry';
 import type { TaskStatus } from '../../contracts/tasks/task';
+import type { BudgetUse } from '../../domain/budgets/budget-use';
 import type { Inherited } from '../../domain/children/authority';
 import type { TerminalClaim } from '../../domain/completion';
 import type { Around } from '../../domain/completion/outside-changes';
 import type { Objective, RecordedTransport, ResolvedCommitPolicy, Selection } from '../../domain/contract';
+import { compact } from '../../platform/json/compact';
 import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Collection, Database } from '../port/collection';
 import { findPage } from '../port/find-page';
 import { inOrder } from '../port/in-order';
 import { inPages } from '../port/in-pages';
 import { insertOrGet } from '../port/insert';
+import { type RecordedSteps, stepUpdate } from './step-times';
 
 /** Everything the workflow of an attempt needs that does not belong in its history. */
 export interface AttemptRecord extends Omit<Attempt, 'id'> {
@@ -77,6 +81,10 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   observed?: ObservedEnd;
   /** Set once its launch was abandoned after its admission: nothing of it is prepared or dispatched from then on. */
   abandonedAt?: string;
+  /** When its steps were done; absent when tracing was disabled then. */
+  steps?: StepTimes;
+  /** The budget that the run used up: its agent is ended for it. */
+  exhausted?: BudgetUse;
   /** Set once the attempt was taken from a lost worker, to be cleaned up after. */
   reclaimed?: { at: string; preservedRef?: string; workLost?: string };
 }
@@ -122,7 +130,8 @@ interface AttemptStart {
   supervisor?: Supervising;
 }
 
-export async function createAttemptStore(db: Database) {
+/** @param recordedSteps the times that a trace is made of; none when absent */
+export async function createAttemptStore(db: Database, recordedSteps: RecordedSteps = async () => ({})) {
   const attempts: Collection<AttemptRecord> = await db.collection({
     name: 'attempts',
     indexes: [
@@ -135,10 +144,17 @@ export async function createAttemptStore(db: Database) {
   });
 
   /** The one way an attempt changes: from one of `from`, with its revision raised; `undefined` when it is elsewhere. */
-  const move = (
+  const move = async (
     id: string,
     { from, fields, also = {} }: { from: AttemptState[]; fields: Partial<AttemptRecord>; also?: Filter<AttemptRecord> },
-  ) => attempts.findOneAndUpdate({ ...also, _id: id, state: { $in: from } }, { $set: fields, $inc: { revision: 1 } });
+  ): Promise<AttemptRecord | undefined> =>
+    attempts.findOneAndUpdate(
+      { ...also, _id: id, state: { $in: from } },
+      { $set: { ...fields, ...(await stepTimes(fields.state)) }, $inc: { revision: 1 } },
+    );
+
+  const stepTimes = async (state: AttemptState | undefined): Promise<Record<string, string>> =>
+    state === undefined ? {} : stepUpdate(await recordedSteps(state));
 
   /** Neither abandoned nor ended nor reclaimed: a worker that was asleep meanwhile is refused. */
   const goesOn: Filter<AttemptRecord> = {
@@ -149,7 +165,10 @@ export async function createAttemptStore(db: Database) {
 
   return {
     /** Inserts the record, or returns the one an earlier try of the same activity inserted. */
-    create: (record: AttemptRecord): Promise<AttemptRecord> => insertOrGet(attempts, record),
+    async create(record: AttemptRecord): Promise<AttemptRecord> {
+      const steps = await recordedSteps(record.state);
+      return insertOrGet(attempts, Object.keys(steps).length === 0 ? record : { ...record, steps });
+    },
 
     get: (id: string) => attempts.get(id),
 
@@ -305,6 +324,13 @@ export async function createAttemptStore(db: Database) {
         { $set: { claim }, $inc: { revision: 1 } },
       ),
 
+    /** Records the budget that the run used up, before its agent is ended; the first stands. */
+    exhaust: (id: string, exhausted: BudgetUse) =>
+      attempts.findOneAndUpdate(
+        { ...goesOn, _id: id, exhausted: { $exists: false }, claim: { $exists: false } },
+        { $set: { exhausted }, $inc: { revision: 1 } },
+      ),
+
     /** Records what the host saw when the end was reported; the first record wins. */
     observe: (id: string, observed: ObservedEnd) =>
       attempts.findOneAndUpdate(
@@ -337,10 +363,10 @@ export async function createAttemptStore(db: Database) {
       ),
 
     /** Records that everything about the end of the attempt is done. */
-    end: (id: string) =>
+    end: async (id: string) =>
       attempts.findOneAndUpdate(
         { _id: id, completion: { $exists: true }, state: { $ne: 'ended' } },
-        { $set: { state: 'ended' }, $inc: { revision: 1 } },
+        { $set: { state: 'ended', ...(await stepTimes('ended')) }, $inc: { revision: 1 } },
       ),
 
     /** Records what the attempt used. */
@@ -358,29 +384,14 @@ export async function createAttemptStore(db: Database) {
 export type AttemptStore = Awaited<ReturnType<typeof createAttemptStore>>;
 
 /** An attempt as callers see it. */
-export const presentAttempt = (record: AttemptRecord): Attempt => ({
-  schemaVersion: record.schemaVersion,
-  id: record._id,
-  taskId: record.taskId,
-  rootAttemptId: record.rootAttemptId,
-  ...(record.parentAttemptId === undefined ? {} : { parentAttemptId: record.parentAttemptId }),
-  retryNumber: record.retryNumber,
-  ...(record.conversation === undefined ? {} : { conversation: record.conversation }),
-  agent: record.agent,
-  provider: record.provider,
-  phase: record.phase,
-  commitPolicy: record.commitPolicy,
-  state: record.state,
-  revision: record.revision,
-  hostId: record.hostId,
-  createdAt: record.createdAt,
-  createdBy: record.createdBy,
-  ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
-  ...(record.endedAt === undefined ? {} : { endedAt: record.endedAt }),
-  ...(record.eventsPurgedAt === undefined ? {} : { eventsPurgedAt: record.eventsPurgedAt }),
-  ...(record.completion === undefined ? {} : { completion: record.completion }),
-  ...(record.usage === undefined ? {} : { usage: record.usage }),
-  ...(record.launch?.status === 'refused'
-    ? { refusal: { code: record.launch.code, message: record.launch.message } }
-    : {}),
-});
+export const presentAttempt = (record: AttemptRecord): Attempt => {
+  const { _id: id, schemaVersion, taskId, rootAttemptId, parentAttemptId, retryNumber, conversation } = record;
+  const { agent, provider, phase, commitPolicy, state, revision, hostId, createdAt, createdBy } = record;
+  const { startedAt, endedAt, eventsPurgedAt, completion, usage, launch } = record;
+  const refusal = launch?.status === 'refused' ? { code: launch.code, message: launch.message } : undefined;
+  return {
+    ...{ schemaVersion, id, taskId, rootAttemptId, ...compact({ parentAttemptId }), retryNumber },
+    ...{ ...compact({ conversation }), agent, provider, phase, commitPolicy, state, revision, hostId },
+    ...{ createdAt, createdBy, ...compact({ startedAt, endedAt, eventsPurgedAt, completion, usage, refusal }) },
+  };
+};

@@ -24,6 +24,7 @@ import { createScheduledLaunchStore, createScheduledOutcomeStore } from './launc
 import { createOutputArtifactStore } from './output-store';
 import { createPhaseStore } from './phase-store';
 import { createRecoveryStore } from './recovery-store';
+import { createStepTimes, type TracingSettings } from './step-times';
 import { createWatchdogStore } from './watchdog-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
 import { createConflictResolutionStore } from './workspaces/conflict-resolution-store';
@@ -42,6 +43,8 @@ export interface RunStoresOptions {
   feed: FeedStore;
   /** Where the control of execution trees is reported. */
   telemetry: TelemetryStore;
+  /** Where tracing is enabled. */
+  settings: TracingSettings;
   /** How long output is retained, in milliseconds. */
   outputRetentionMs: number;
   /** A workspace besides `local`, with what it has in common with it. */
@@ -67,7 +70,7 @@ export type CapacityStores = Awaited<ReturnType<typeof openCapacityStores>>;
 /** Opens the stores of runs: who may run, what runs and what came of it. */
 export async function openRunStores(
   database: Database,
-  { feed, telemetry, outputRetentionMs, other }: RunStoresOptions,
+  { feed, telemetry, settings, outputRetentionMs, other }: RunStoresOptions,
 ) {
   const capacity = other?.shared.capacity ?? (await openCapacityStores(database));
   const workspaceId = other?.workspaceId ?? localWorkspace;
@@ -80,7 +83,8 @@ export async function openRunStores(
   const attempts = await openTogether({
     approvals: createApprovalStore(database),
     attemptHandles: createAttemptHandleStore(database, { workspaceId }),
-    attempts: createAttemptStore(database),
+    toolBridgeHandles: createAttemptHandleStore(database, { workspaceId, kind: 'tools' }),
+    attempts: createAttemptStore(database, createStepTimes({ settings })),
     callbackSecrets: createCallbackSecretStore(database),
     claims: createClaimStore(database),
     commands: createRunCommandStore(database),

@@ -10,6 +10,7 @@ import { createRoutingStore } from './routing-store';
 import { createSandboxStore } from './sandbox-store';
 import { createSettingsStore, type InstallationSettings, type SettingsEnvironment } from './settings-store';
 import { createTemplateStore } from './template-store';
+import { createTransitionHookStore } from './transition-hook-store';
 
 /** The defaults of settings that were never set. */
 export interface SettingsStoresEnvironment extends SettingsEnvironment {
@@ -43,6 +44,7 @@ export async function openSettingsStores(
     sandboxes: createSandboxStore(database),
     settings: createSettingsStore(database, env, installation),
     templates: createTemplateStore(database),
+    transitionHooks: createTransitionHookStore(database),
     workspaceCapabilities: createWorkspaceCapabilityStore(database),
   });
   return { agents, profiles, ...others };

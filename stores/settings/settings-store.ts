@@ -31,6 +31,7 @@ export const settingsCacheMs = 500;
 const maxAttempts = 50;
 
 const unlimited = { runs: null, processes: null, memoryMb: null };
+const noBudget = { tokens: null, costUsd: null };
 
 /** The features where nothing was set. */
 export const defaultFeatures = (env: SettingsEnvironment): Features => ({
@@ -51,10 +52,20 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     enabled: false,
     globalKillSwitch: true,
     defaultMode: 'ask_always',
+    continueRuns: false,
     maxContinuationsPerRun: 3,
     spendCapUsd: 5,
   },
+  tracing: { enabled: false },
+  budget: {
+    enabled: true,
+    warningThreshold: 80,
+    timeZone: 'UTC',
+    reservePerRun: { tokens: 50_000, costUsd: 1 },
+    limits: { workspace: noBudget, project: noBudget, agent: noBudget, task: noBudget, tree: noBudget },
+  },
   retention: { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24 },
+  toolServers: { credentialScopes: [] },
   admission: {
     enabled: true,
     leaseMs: 30_000,
@@ -99,13 +110,13 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
 
 /** Where the settings are that all workspaces have in common. */
 export interface InstallationSettings {
-  current(): Promise<Pick<Features, 'admission'>>;
+  current(): Promise<Pick<Features, 'admission' | 'toolServers'>>;
 }
 
 /**
  * The feature settings: one document, changed by compare-and-set, the same for every process.
  *
- * @param installation of `local`, for another workspace: the capacity is that of all workspaces, and so are its ceilings
+ * @param installation of `local`, for another workspace: capacity and credentials are those of all workspaces
  */
 export async function createSettingsStore(db: Database, env: SettingsEnvironment, installation?: InstallationSettings) {
   const documents = await db.collection<FeatureDocument>({ name: 'settings' });
@@ -117,10 +128,13 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
     revision: stored?.revision ?? 0,
   });
   const load = () => documents.get('features');
-  const withCeilings = async ({ features, revision }: FeatureSettings): Promise<FeatureSettings> =>
-    installation
-      ? { features: { ...features, admission: (await installation.current()).admission }, revision }
-      : { features, revision };
+  const withCommon = async ({ features, revision }: FeatureSettings): Promise<FeatureSettings> => {
+    if (!installation) {
+      return { features, revision };
+    }
+    const { admission, toolServers } = await installation.current();
+    return { features: { ...features, admission, toolServers }, revision };
+  };
 
   /** Writes `set` if the document is still at `seen`; `undefined` when another writer was faster. */
   async function write(seen: FeatureDocument | undefined, set: FeaturesPatch): Promise<FeatureDocument | undefined> {
@@ -136,7 +150,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
 
   return {
     /** The current settings, straight from the store. */
-    read: async (): Promise<FeatureSettings> => withCeilings(present(await load())),
+    read: async (): Promise<FeatureSettings> => withCommon(present(await load())),
 
     /**
      * The current features, up to `settingsCacheMs` late; a change by this process is seen at once. For decisions that are made
@@ -146,7 +160,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       if (cached && Date.now() < cached.until) {
         return cached.settings.features;
       }
-      const settings = await withCeilings(present(await load()));
+      const settings = await withCommon(present(await load()));
       cached = { settings, until: Date.now() + settingsCacheMs };
       return settings.features;
     },
@@ -160,17 +174,17 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const seen = await load();
         if (expectedRevision !== undefined && expectedRevision !== (seen?.revision ?? 0)) {
-          const { features: shown, revision } = await withCeilings(present(seen));
+          const { features: shown, revision } = await withCommon(present(seen));
           throw new StaleRevisionError('settings', 'features', { expectedRevision, current: { revision, shown } });
         }
         const set = merge(seen?.set ?? {}, part);
         if (seen && isSameJson(seen.set, set)) {
-          return withCeilings(present(seen));
+          return withCommon(present(seen));
         }
         const written = await write(seen, set);
         cached = undefined;
         if (written) {
-          return withCeilings(present(written));
+          return withCommon(present(written));
         }
       }
       throw new AppError('CONFLICT', {

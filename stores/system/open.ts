@@ -5,6 +5,7 @@ import { createFeedStore } from './feed-store';
 import { createIdempotencyKeyStore } from './idempotency-key-store';
 import { openMessageProofs } from './message-key-store';
 import { createRateCountStore } from './rate-count-store';
+import { createReportStore } from './report-store';
 import { createTelemetryStore } from './telemetry-store';
 
 /** Opens the stores of the service itself. */
@@ -15,5 +16,6 @@ export const openSystemStores = (database: Database) =>
     idempotencyKeys: createIdempotencyKeyStore(database),
     messageProofs: openMessageProofs(database),
     rates: createRateCountStore(database),
+    reports: createReportStore(database),
     telemetry: createTelemetryStore(database),
   });

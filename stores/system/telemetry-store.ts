@@ -8,6 +8,7 @@ import { newRecordId, operationTime } from '../../platform/operations/operation'
 import type { Database, Stored } from '../port/collection';
 import { DuplicateKeyError } from '../port/errors';
 import { findPage } from '../port/find-page';
+import { createTelemetryRanges } from './telemetry-ranges';
 
 type Document = Stored & Omit<TelemetryEvent, 'id'>;
 
@@ -37,6 +38,7 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
     name: 'telemetry-events',
     indexes: [
       { keys: { type: 1, ...newest } },
+      { keys: { type: 1, success: 1, ...newest } },
       { keys: { taskId: 1, ...newest } },
       { keys: { attemptId: 1, ...newest } },
       { keys: { agent: 1, ...newest } },
@@ -79,6 +81,8 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
   }
 
   return {
+    ...createTelemetryRanges(events),
+
     /**
      * Records an event and returns it. With a `dedupeKey`, a repetition returns the existing event: the retry of an activity
      * counts nothing twice. What looks like a secret is not stored.

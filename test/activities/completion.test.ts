@@ -8,6 +8,7 @@ import type { AttemptState } from '../../contracts/runs/attempt';
 import type { TerminalClaim } from '../../domain/completion';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { openBudgets } from '../../stores/governance/budgets/budgets';
 import type { Database } from '../../stores/port/collection';
 import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
@@ -76,7 +77,13 @@ async function completion(recoveriesAs: (store: RecoveryStore) => RecoveryStore 
       reservations: { release: () => Promise.resolve() },
       settings: { current: () => Promise.resolve({ agents: { requireReview: false } }) },
     },
+    budgets: await openBudgets(database, {
+      settings: { current: () => Promise.reject(new Error('no budget is asked about')) },
+      isOver: () => Promise.resolve(false),
+    }),
     withdrawApprovals: () => Promise.resolve(),
+    notifyGoal: async () => false,
+    planContinuation: async () => undefined,
     log,
     now,
   } as unknown as CompletionDependencies;

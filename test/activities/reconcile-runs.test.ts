@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createReconcileActivities, type ReconcileRunsDependencies } from '../../activities/reconcile/activities';
 import type { AttemptState } from '../../contracts/runs/attempt';
+import type { BudgetUse } from '../../domain/budgets/budget-use';
 import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { Database } from '../../stores/port/collection';
@@ -54,11 +55,13 @@ describe('run reconciliation', () => {
 
     const origin = { source: 'workflow', edge: 'root', workflow: { runId: 'run-1', stepId: 'build' } };
     await attempts.create({ ...anAttempt('admitted-step', 'admitted'), origin } as AttemptRecord);
+    await attempts.exhaust('running-2', { scope: 'task' } as BudgetUse);
 
     const takenUp: string[] = [];
     const origins: object[] = [];
     const asked: string[] = [];
     const watched: string[] = [];
+    const stopped: string[] = [];
     const deps = {
       attempts,
       recoveries,
@@ -81,6 +84,7 @@ describe('run reconciliation', () => {
         },
       },
       reconcileAcceptances: () => Promise.resolve({ looked: 2, changed: 1 }),
+      requestStop: (attemptId: string) => Promise.resolve(stopped.push(attemptId) > 0),
       watchRemote: (remote: AttemptRecord[]) => Promise.resolve(void watched.push(...remote.map(({ _id }) => _id))),
       log,
       now: () => new Date(),
@@ -96,6 +100,8 @@ describe('run reconciliation', () => {
     expect(origins).toEqual([origin]);
     expect(asked).toEqual(['failed-1', 'failed-2', 'failed-3']);
     expect(watched).toEqual(['running-far']);
+    // Who marked it died before requesting its end.
+    expect(stopped).toEqual(['running-2']);
     expect(found).toEqual({ looked: 17 + 3 + 2, runs: 12, recoveries: 0, reviews: 1 });
   });
 });

@@ -1,5 +1,6 @@
 import { type CompletionDependencies } from '../../activities/agent-run/completion/activities';
 import type { Board } from '../../stores/board-files/types';
+import { openBudgets } from '../../stores/governance/budgets/budgets';
 import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { createAttemptStore } from '../../stores/runs/attempt-store';
 import { createClaimStore } from '../../stores/runs/claim-store';
@@ -29,8 +30,11 @@ export async function completionDependencies(
     events: await createRunEventStore(db, feed),
     phases: await createPhaseStore(db),
     feed,
+    budgets: await openBudgets(db, { settings: control.settings, isOver: async () => false }),
     audit: { record: async () => undefined },
     withdrawApprovals: async (attemptId: string) => void withdrawn.push(attemptId),
+    notifyGoal: async () => false,
+    planContinuation: async () => undefined,
     messageProofs: { verify: () => undefined },
     log: control.log,
     now,

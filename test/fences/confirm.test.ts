@@ -8,6 +8,7 @@ import { launchedAgent } from '../../domain/launch-options';
 import { openGovernanceStores } from '../../stores/governance/open';
 import { type ActiveRunStore, createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { type AttemptRecord, type AttemptStore, createAttemptStore } from '../../stores/runs/attempt-store';
+import { createFeedStore } from '../../stores/system/feed-store';
 import { createRateCountStore } from '../../stores/system/rate-count-store';
 import { anAgent } from '../support/factories/agent';
 import { anAttempt, at, taskId } from '../support/factories/records';
@@ -44,7 +45,10 @@ beforeEach(async () => {
   fixture = await admissionFixture(() => now);
   attempts = await createAttemptStore(fixture.db);
   activeRuns = await createActiveRunStore(fixture.db);
-  governance = await openGovernanceStores(fixture.db, { rates: await createRateCountStore(fixture.db) });
+  governance = await openGovernanceStores(fixture.db, {
+    ...{ rates: await createRateCountStore(fixture.db), settings: fixture.control.settings, attempts },
+    feed: await createFeedStore(fixture.db),
+  });
   outside = { location: 'active', status: 'todo', agents: [agent], repository };
 });
 afterEach(() => fixture.close());

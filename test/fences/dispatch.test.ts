@@ -36,6 +36,11 @@ beforeEach(async () => {
     admission: fixture.control,
     attempts: await createAttemptStore(fixture.db),
     handles: await createAttemptHandleStore(fixture.db, { workspaceId: 'local' }),
+    toolBridge: {
+      handles: await createAttemptHandleStore(fixture.db, { workspaceId: 'local', kind: 'tools' }),
+      pool: { close: async () => undefined },
+      url: 'http://127.0.0.1:1',
+    },
     providers: { find: () => provider },
     git,
     hostId: 'here',

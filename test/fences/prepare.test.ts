@@ -11,6 +11,8 @@ import type { Refusal } from '../../contracts/refusal';
 import { sampleRequest } from '../../domain/admission/sample-request';
 import { identifySelf } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { openBudgets } from '../../stores/governance/budgets/budgets';
+import { createToolCatalogStore } from '../../stores/integrations/tool-catalog-store';
 import { createActiveRunStore } from '../../stores/runs/admission/active-run-store';
 import { createAttemptStore } from '../../stores/runs/attempt-store';
 import { createWorktreeStore } from '../../stores/runs/workspaces/worktree-store';
@@ -47,6 +49,10 @@ beforeEach(async () => {
     agentFindings: () => [],
     recoveries: { refuse: async () => undefined },
     withdrawApprovals: async () => undefined,
+    notifyGoal: async () => false,
+    planContinuation: async () => undefined,
+    budgets: await openBudgets(fixture.db, { settings: fixture.control.settings, isOver: async () => false }),
+    toolCatalogs: await createToolCatalogStore(fixture.db),
     log: fixture.control.log,
     now,
   } as unknown as PrepareDependencies & CompletionDependencies;

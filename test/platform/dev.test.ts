@@ -34,6 +34,7 @@ beforeAll(async () => {
   await write('tsconfig.build.json', JSON.stringify({ compilerOptions, include: ['scripts/*.ts'] }));
   await write('package.json', '{}');
   await write('scripts/bundle-workflows.ts', 'export {};');
+  await write('scripts/record-compile-cache.ts', 'export {};');
   await write('scripts/start.ts', program('first'));
 });
 afterAll(async () => {

@@ -21,16 +21,19 @@ describe('build check at start', () => {
     }
     await writeFile(join(dir.path, 'package.json'), '{}');
     await writeFile(join(dir.path, 'scripts', 'bundle-workflows.ts'), '');
+    await writeFile(join(dir.path, 'scripts', 'record-compile-cache.ts'), '');
     await symlink(join(root, 'node_modules'), join(dir.path, 'node_modules'));
     const build = () =>
       spawnSync(process.execPath, [join(dir.path, 'scripts', 'ensure-built.mjs')], { cwd: dir.path, encoding: 'utf8' });
 
     const lines = build().stderr.trim().split('\n');
     expect(lines).toEqual([
-      'build: compiling (1 of 2) …',
-      expect.stringMatching(/^build: compiling \(1 of 2\): \d+ s$/),
-      'build: bundling workflows (2 of 2) …',
-      expect.stringMatching(/^build: bundling workflows \(2 of 2\): \d+ s$/),
+      'build: compiling (1 of 3) …',
+      expect.stringMatching(/^build: compiling \(1 of 3\): \d+ s$/),
+      'build: bundling workflows (2 of 3) …',
+      expect.stringMatching(/^build: bundling workflows \(2 of 3\): \d+ s$/),
+      'build: recording compiled code (3 of 3) …',
+      expect.stringMatching(/^build: recording compiled code \(3 of 3\): \d+ s$/),
     ]);
     expect(build().stderr).toBe('');
   });

@@ -12,8 +12,10 @@ import { scriptAgent } from '../support/caller';
 import { githubToken } from '../support/forges/github-server';
 import { gitBreakpoints } from '../support/git/git-breakpoints';
 import { aRepository } from '../support/git/repository';
+import { type ReviewModels, reviewModels } from '../support/models/review-models';
 import { exampleAgent } from '../support/runs/example-agent';
 import { confinedAgent } from '../support/runs/phases';
+import { toolUser } from '../support/runs/tool-run';
 import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
@@ -22,6 +24,8 @@ import { commandScenarios } from './scenarios/commands';
 import { conversationScenarios } from './scenarios/conversations';
 import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
+import { decisionReviewScenarios } from './scenarios/governance/decision-reviews';
+import { goalScenarios } from './scenarios/governance/goals';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
 import { phaseScenarios } from './scenarios/phases';
@@ -35,13 +39,14 @@ import { runScenarios } from './scenarios/runs';
 import { scheduledLaunchScenarios } from './scenarios/scheduled-launches';
 import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
+import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
 import { worktreeScenarios } from './scenarios/worktrees';
 
 const histories = join(__dirname, 'histories');
 
 /** What is recorded together, in this order: later ones may use what earlier ones have configured. */
-const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
+const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<Recording[]>> => ({
   runs: runScenarios,
   worktrees: worktreeScenarios,
   repositories: repositoryScenarios,
@@ -51,6 +56,7 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   attachments: attachmentScenarios,
   retention: retentionScenarios,
   scheduled: scheduledLaunchScenarios,
+  goals: goalScenarios,
   hooks: hookScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
@@ -59,13 +65,15 @@ const groups: Record<string, (stage: Stage) => Promise<Recording[]>> = {
   rewinds: rewindScenarios,
   results: resultScenarios,
   reviews: reviewScenarios,
+  tools: toolScenarios,
   trust: trustScenarios,
   commands: commandScenarios,
   conversations: conversationScenarios,
   lost: lostScenarios,
   reattached: reattachedScenarios,
   proven: provenScenarios,
-};
+  decisions: decisionReviewScenarios(models),
+});
 
 /** Stack traces name the paths of the machine that records. */
 const withoutTraces = (history: string): string => history.replace(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""');
@@ -73,7 +81,9 @@ const withoutTraces = (history: string): string => history.replace(/("stackTrace
 async function main(): Promise<void> {
   const files = await makeTempDir('record');
   const breakpoints = await gitBreakpoints(files.path);
+  const models = await reviewModels();
   const service = await startService({
+    ...models.settings,
     BOARD_MAX_RUNS: '2',
     BOARD_WEBHOOK_ALLOW_PRIVATE: 'true',
     BOARD_FORGE_ALLOW_PRIVATE: 'true',
@@ -94,6 +104,7 @@ async function main(): Promise<void> {
       scriptAgent('as-told'),
       scriptAgent('listener'),
       exampleAgent(files.path),
+      { ...toolUser(join(files.path, 'bridge.json')), toolServers: ['ledger'] },
       { ...scriptAgent('worker-bee', '600', '50'), type: 'long-bee' },
       { ...scriptAgent('worker-bee', '600', '50'), type: 'lasting-bee', reattach: true },
       { ...scriptAgent('misbehaving', 'exits-1'), type: 'failing' },
@@ -107,7 +118,7 @@ async function main(): Promise<void> {
     const chosen = process.argv.slice(2);
     const stage: Stage = { service, temporal, dir: files.path, breakpoints };
     const recorded: Recording[] = [];
-    for (const [group, play] of Object.entries(groups)) {
+    for (const [group, play] of Object.entries(groups(models))) {
       if (chosen.length === 0 || chosen.includes(group)) {
         recorded.push(...(await play(stage)));
       }
@@ -121,6 +132,7 @@ async function main(): Promise<void> {
   } finally {
     await connection.close();
     await service.close();
+    await models.close();
     await files.remove();
   }
 }

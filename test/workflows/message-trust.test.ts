@@ -22,6 +22,8 @@ const trust: Record<string, 'proof' | 'operator' | 'stores' | 'shown' | 'read'> 
   'workflows/agent-run: update launch': 'read',
   'workflows/agent-run: update stop': 'operator',
   'workflows/cancel-execution-tree: update closed': 'read',
+  'workflows/goal: signal look': 'stores',
+  'workflows/decision-review: signal reviewChanged': 'stores',
   'workflows/issue-sync: signal changed': 'stores',
   'workflows/issue-sync: update syncNow': 'proof',
   'workflows/recovery: update cancel': 'proof',

@@ -1,8 +1,12 @@
 import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
+import type { ToolCallActivities } from '../../activities/tool-call/activities';
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
+import { continueRunId } from '../../workflows/continue-run/messages';
+import { decisionReviewId } from '../../workflows/decision-review/messages';
+import { goalWorkflowId } from '../../workflows/goal/messages';
 import { issueSyncId } from '../../workflows/issue-sync/messages';
 import { pullRequestId } from '../../workflows/pull-request/messages';
 import { recordedTypes } from '../../workflows/recorded-types';
@@ -10,6 +14,7 @@ import { recoveryId } from '../../workflows/recovery/messages';
 import { reviewAcceptanceId } from '../../workflows/review-acceptance/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
+import { toolCallWorkflowId } from '../../workflows/tool-call/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import type { createBoardActivities } from './board-activities';
@@ -18,7 +23,8 @@ import type { createHostActivities } from './host-activities';
 type ActivityName =
   | keyof ReturnType<typeof createBoardActivities>
   | keyof ReturnType<typeof createHostActivities>
-  | keyof DeliveryActivities;
+  | keyof DeliveryActivities
+  | keyof ToolCallActivities;
 
 const id = (value: string | undefined): string => value ?? '';
 
@@ -46,8 +52,21 @@ const rewind: ActivityCaller = {
   workflowId: ({ rewindId }) => workspaceRewindId(id(rewindId)),
 };
 const pull: ActivityCaller = { workflows: ['pullRequest'], workflowId: ({ taskId }) => pullRequestId(id(taskId)) };
+const toolCall: ActivityCaller = {
+  workflows: ['toolCall'],
+  workflowId: ({ callId }) => toolCallWorkflowId(id(callId)),
+};
 const transition: ActivityCaller = { workflows: ['deliverHooks', recordedTypes.deliverHooks] };
 const issues: ActivityCaller = { workflows: ['issueSync'], workflowId: ({ repo }) => issueSyncId(id(repo)) };
+const continuation: ActivityCaller = {
+  workflows: ['continueRun'],
+  workflowId: ({ attemptId }) => continueRunId(id(attemptId)),
+};
+const goal: ActivityCaller = { workflows: ['goal'], workflowId: ({ goalId }) => goalWorkflowId(id(goalId)) };
+const review: ActivityCaller = {
+  workflows: ['decisionReview'],
+  workflowId: ({ reviewId }) => decisionReviewId(id(reviewId)),
+};
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
@@ -116,8 +135,12 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   refreshPullRequest: pull,
   notePullRequest: pull,
   settlePullRequest: pull,
+  toolCallQueue: toolCall,
+  runToolCall: toolCall,
+  settleToolCall: toolCall,
   checkForge: { workflows: ['forgeCheck'] },
   checkAgent: { workflows: ['agentCheck'] },
+  discoverTools: { workflows: ['toolDiscovery'] },
   setUpRepository: { workflows: ['repositorySetup'] },
   takeInventory: { workflows: ['workspaceInventory'] },
   hooksFor: transition,
@@ -139,6 +162,14 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   endIssueSync: issues,
   failIssueSync: issues,
   verifyIssueSync: issues,
+  settleGoal: goal,
+  dispatchContinuation: goal,
+  dispatchRunContinuation: continuation,
+  nextReviewStep: review,
+  answerQuestion: review,
+  failParticipant: review,
+  draftSynthesis: review,
+  failDraft: review,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

@@ -6,8 +6,14 @@ import { createOperatorActivities } from '../../activities/agent-run/commands/op
 import { createCompletionActivities } from '../../activities/agent-run/completion/activities';
 import { createAttachmentActivities } from '../../activities/attachment-cleanup/activities';
 import { createTreeActivities } from '../../activities/cancel-execution-tree/activities';
+import { createContinueRunActivities } from '../../activities/continue-run/activities';
+import { planContinuation } from '../../activities/continue-run/plan';
+import { createDecisionReviewActivities } from '../../activities/decision-review/activities';
+import { createModelActivities } from '../../activities/decision-review/models';
 import { createHookActivities } from '../../activities/deliver-hooks/activities';
 import { createForgeCheckActivities } from '../../activities/forge-check/activities';
+import { createGoalActivities } from '../../activities/goal/activities';
+import { notifyGoal } from '../../activities/goal/run-ended';
 import { createIssueSyncActivities } from '../../activities/issue-sync/activities';
 import { createOutputArtifactActivities } from '../../activities/output-cleanup/activities';
 import { createPullRequestActivities } from '../../activities/pull-request/activities';
@@ -21,11 +27,13 @@ import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
+import { createToolCallRecordActivities } from '../../activities/tool-call/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import { localWorkspace } from '../../contracts/common';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import { createWebhookSender, derivedSecret } from '../../platform/http/webhook';
+import type { Models } from '../../platform/models/models';
 import type { Board } from '../../stores/board-files/board';
 import type { CompletionGate } from '../../stores/board-files/wrappers/completion-gate';
 import { cancelRecovery } from '../../stores/runs/cancel-recovery';
@@ -33,6 +41,8 @@ import { launchNow } from '../../workflows/agent-run/launch-client';
 import { runTimingsOf } from '../../workflows/agent-run/launch-options';
 import { runWorkflows } from '../../workflows/agent-run/reconcile-client';
 import { runSignals } from '../../workflows/agent-run/signals-client';
+import { continueRun } from '../../workflows/continue-run/client';
+import { lookAt } from '../../workflows/goal/client';
 import { acceptanceWorkflows } from '../../workflows/review-acceptance/client';
 import type { SharedDependencies } from './shared';
 
@@ -42,6 +52,7 @@ const webhookTimeoutMs = 10_000;
 export interface BoardParts {
   env: WorkerEnvironment;
   client: Client;
+  models: Models | undefined;
   board: Board;
   gate: CompletionGate;
   /** What the scheduler needs of a workspace. */
@@ -59,7 +70,7 @@ function webhookSecretOf(
 /** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
 export function createBoardActivities(
   { stores, common, approvals, forges, prepare, command, taskStatus }: SharedDependencies,
-  { env, client, board, gate, inWorkspace }: BoardParts,
+  { env, client, models, board, gate, inWorkspace }: BoardParts,
 ) {
   const { attempts, events, feed, log, now } = common;
   const { claims, telemetry, outputArtifacts, phases, rewinds, watchdog } = stores;
@@ -72,10 +83,26 @@ export function createBoardActivities(
   const accepting = { ...boardDependencies, reviews: stores.reviews, pullRequests: stores.pullRequests };
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
   const lost = acceptanceWorkflows({ client, proofs: stores.messageProofs, heartbeatTimeoutMs });
+  const reviewing = { ...common, decisionReviews: stores.decisionReviews, decisions: stores.decisions };
   const withdrawApprovals = (attemptId: string) =>
     approvals.cancelOf(attemptId, (approvalId) =>
       closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
     );
+  const goalSources = { goals: stores.goals, requests: stores.admissionRequests, trees: stores.trees };
+  const launch = launchNow(client, stores.messageProofs);
+  const continuing = {
+    ...common,
+    runContinuations: stores.runContinuations,
+    requests: stores.admissionRequests,
+    trees: stores.trees,
+    settings: stores.settings,
+    telemetry,
+    conversations: stores.conversations,
+    routing: stores.routing,
+    traces: stores.traces,
+    launch,
+    timings,
+  };
   return {
     ...prepare,
     ...createAdmissionActivities({ ...stores, ...boardDependencies }),
@@ -88,10 +115,18 @@ export function createBoardActivities(
       checkpoints: stores.checkpoints,
       traces: stores.traces,
       telemetry,
+      budgets: stores.budgets,
       reviews: stores.reviews,
       withdrawApprovals,
+      notifyGoal: notifyGoal({ ...goalSources, lookAtGoal: (goalId) => lookAt(client, goalId) }),
+      planContinuation: planContinuation({
+        ...continuing,
+        recoveries: stores.recoveries,
+        continueRun: (attemptId) => continueRun(client, attemptId),
+      }),
       messageProofs: stores.messageProofs,
     }),
+    ...createToolCallRecordActivities({ ...common, calls: stores.toolCalls }),
     ...createApprovalActivities({ ...onApprovals, proofs: common.proofs, audit: stores.audit }),
     ...recovery,
     ...createReconcileActivities({
@@ -99,6 +134,7 @@ export function createBoardActivities(
       workflows: runWorkflows(client),
       cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
       reconcileAcceptances: (pageSize) => reconcileAcceptances({ ...accepting, acceptanceWorkflows: lost }, pageSize),
+      requestStop: (attemptId, actor) => signals.requestStop(attemptId, actor),
       watchRemote: watchRemoteRuns({ ...boardDependencies, watchdog, command, taskStatus }),
       timings,
     }),
@@ -107,9 +143,11 @@ export function createBoardActivities(
       scheduledLaunches: stores.scheduledLaunches,
       scheduledOutcomes: stores.scheduledOutcomes,
       routing: stores.routing,
-      launch: launchNow(client, stores.messageProofs),
+      launch,
       timings,
     }),
+    ...createGoalActivities({ ...continuing, goals: stores.goals }),
+    ...createContinueRunActivities(continuing),
     ...createSchedulerActivities({
       ...stores.capacity,
       settings: stores.settings,
@@ -134,6 +172,8 @@ export function createBoardActivities(
       repositories: stores.repositories,
       hosts: stores.hosts,
     }),
+    ...createDecisionReviewActivities(reviewing),
+    ...createModelActivities({ ...reviewing, profiles: stores.profiles, models }),
     ...createForgeCheckActivities({ forges, now }),
     ...createPullRequestActivities({
       ...boardDependencies,
@@ -153,7 +193,8 @@ export function createBoardActivities(
     }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({
-      hooks: stores.hooks,
+      ...{ hooks: stores.hooks, transitionHooks: stores.transitionHooks, board },
+      ...{ activity: stores.activity, notifications: stores.notifications },
       executions: stores.hookExecutions,
       rules: stores.rules,
       proofs: common.proofs,

@@ -6,11 +6,11 @@ import { agentDecider } from '../../activities/agent-run/dispatch/agent-approval
 import type { AgentStops } from '../../activities/agent-run/dispatch/agent-stops';
 import { attemptDirectories } from '../../activities/agent-run/dispatch/attempt-files';
 import type { LiveAgents } from '../../activities/agent-run/dispatch/live-agents';
-import { toolRulings } from '../../activities/agent-run/dispatch/tool-rulings';
 import { reportingStarts } from '../../activities/agent-run/prepare/probing';
 import { createPushActivities } from '../../activities/pull-request/push';
 import { createRepositoryActivities } from '../../activities/repository-setup/activities';
 import { createSpoolRetentionActivities } from '../../activities/retention/spools';
+import { createToolDiscoveryActivities } from '../../activities/tool-discovery/activities';
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
 import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
@@ -20,6 +20,7 @@ import { createWorktreeViewActivities } from '../../activities/worktree/view';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import type { VisibleProcess } from '../../platform/processes/identity';
 import type { SleepWatch } from '../../platform/processes/sleep-watch';
+import { toolRulings } from '../../stores/governance/tool-rulings';
 import { isRunOpen } from '../../workflows/agent-run/reconcile-client';
 import type { SharedDependencies } from './shared';
 
@@ -55,6 +56,8 @@ export function createHostActivities(
     approvals,
     command,
     taskStatus,
+    toolServers,
+    toolServerPool,
   }: SharedDependencies,
   { env, directory, client, self, sleep, leaving, stopping, live, stops, queue }: HostParts,
 ) {
@@ -77,6 +80,7 @@ export function createHostActivities(
       providers,
       probing,
     }),
+    ...createToolDiscoveryActivities({ ...onHost, servers: stores.toolServers, discoverer: toolServers }),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createSpoolRetentionActivities({
       ...onHost,
@@ -88,6 +92,7 @@ export function createHostActivities(
       providers: reportingStarts(providers, probing),
       live,
       handles: attemptHandles,
+      toolBridge: { handles: stores.toolBridgeHandles, pool: toolServerPool, url: env.BOARD_TOOL_BRIDGE_URL },
       offered: (agent, offer) => probing.offered(agent, offer),
       stops,
       outputArtifacts,
@@ -101,6 +106,7 @@ export function createHostActivities(
       decider: (record) => agentDecider({ approvals, workspaceId: common.workspaceId }, record),
       toolRulings: (record) => toolRulings(stores, record),
       isRunOpen: (attemptId) => isRunOpen(client, attemptId),
+      spend: stores,
       watchdog,
       checkpoints,
       checkpointEveryMs: env.BOARD_CHECKPOINT_INTERVAL_MS,

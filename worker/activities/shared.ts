@@ -5,9 +5,12 @@ import { createPrepareActivities } from '../../activities/agent-run/prepare/acti
 import { createAgentProbing } from '../../activities/agent-run/prepare/probing';
 import { lowDisk } from '../../activities/shared/low-disk';
 import { createRepositoryForges } from '../../activities/shared/repository-forges';
+import { createToolDiscoverer } from '../../activities/tool-discovery/discover';
 import { createWorktreeFences } from '../../activities/worktree/fences';
+import { enabledScopes } from '../../domain/tool-servers/credential-scopes';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import type { Log } from '../../platform/log/log';
+import type { Models } from '../../platform/models/models';
 import type { VisibleProcess } from '../../platform/processes/identity';
 import type { SleepWatch } from '../../platform/processes/sleep-watch';
 import { createProofVerifier, type ProofVerifier } from '../../platform/temporal/proof-verifier';
@@ -20,6 +23,8 @@ import { createAgentAccess } from '../../providers/agents/user/agent-access';
 import { type AgentUser, findAgentUser } from '../../providers/agents/user/agent-user';
 import { createGit } from '../../providers/git/git';
 import { createHostFindings } from '../../providers/git/host-findings';
+import { createSandboxHost } from '../../providers/sandbox/sandbox-host';
+import { createToolServerPool } from '../../providers/tool-servers/pool';
 import type { Board } from '../../stores/board-files/board';
 import { openStores, type SharedStores, type Stores } from '../../stores/open-stores';
 import type { Database } from '../../stores/port/collection';
@@ -51,6 +56,8 @@ export interface WorkerParts {
   client: Client;
   /** For another workspace than `local`: what it has in common with it. */
   local?: { stores: SharedStores; client: Client } | undefined;
+  /** The models of this process; none without a catalog. */
+  models: Models | undefined;
   /** Aborted when the worker is to end. */
   leaving: AbortSignal;
   /** Aborted when the worker shuts down. */
@@ -60,10 +67,11 @@ export interface WorkerParts {
 }
 
 /** Every family of agents that runs on a host. */
-const localProviders = (user: AgentUser | undefined): AgentProvider[] => [
-  createProcessProvider({ user }),
-  createAcpProvider({ user }),
-];
+const localProviders = (user: AgentUser | undefined, env: WorkerEnvironment): AgentProvider[] => {
+  const { BOARD_DATA_DIR, BOARD_SANDBOX_API_ADDRESS: apiAddress } = env;
+  const sandbox = createSandboxHost({ user, apiAddress, protectedPaths: [resolve(BOARD_DATA_DIR)] });
+  return [createProcessProvider({ user, sandbox }), createAcpProvider({ user, sandbox })];
+};
 
 /** Opens what the activities of the board's queue and those of the host's have in common. */
 export async function openShared({
@@ -130,8 +138,19 @@ export async function openShared({
     outputLimitBytes: env.BOARD_RUN_OUTPUT_LIMIT_BYTES,
     stopGraceMs: env.BOARD_STOP_GRACE_MS,
   };
-  const providers = createProviderRegistry(families ?? localProviders(agentUser));
+  const providers = createProviderRegistry(families ?? localProviders(agentUser, env));
   const probing = createAgentProbing({ providers, manifests: stores.hostManifests, hostId, now });
+
+  const toolServers = createToolDiscoverer({
+    discoveries: stores.toolDiscoveries,
+    environment: {
+      host: { environment: process.env, user: agentUser },
+      allowPrivate: env.BOARD_TOOL_SERVER_ALLOW_PRIVATE,
+      credentialVariables: async () => enabledScopes((await settings.read()).features.toolServers.credentialScopes),
+    },
+    hostId,
+    now,
+  });
 
   return {
     stores,
@@ -155,6 +174,9 @@ export async function openShared({
       allowPrivate: env.BOARD_FORGE_ALLOW_PRIVATE,
       hostId,
     }),
+    toolServers,
+    /** The tool servers of attempts; to be closed with the process. */
+    toolServerPool: createToolServerPool(toolServers.environment),
     limits,
     agentUser,
     agentAccess: agentUser && createAgentAccess(agentUser, resolve(env.BOARD_DATA_DIR)),
@@ -164,6 +186,9 @@ export async function openShared({
     // On both queues: a run without a worktree has no host.
     prepare: createPrepareActivities({
       ...common,
+      toolServers: stores.toolServers,
+      toolCatalogs: stores.toolCatalogs,
+      toolDiscoverer: toolServers,
       phases: stores.phases,
       trust: stores.trust,
       settings,

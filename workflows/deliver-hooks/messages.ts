@@ -4,6 +4,9 @@ import type { Signed } from '../message-proofs';
 /** One execution for each transition of a task: observed twice, it is delivered once. */
 export const deliverHooksId = (transitionId: string): string => `task-transition/${transitionId}`;
 
+/** The ids of what was fired by hand begin with it; those of transitions begin with the id of their task. */
+export const firedPrefix = 'fired/';
+
 /** Signed by the API that observed it: receivers trust it as the board's. */
 export interface DeliverHooksInput extends Signed {
   id: string;

@@ -8,6 +8,7 @@ import { refusal } from '../../../domain/refusal';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { compact } from '../../../platform/json/compact';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
+import type { Budgets } from '../../../stores/governance/budgets/budgets';
 import type { DecisionPoint } from '../../../stores/governance/decision-point';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
@@ -38,6 +39,7 @@ export interface AdmissionDependencies
     Pick<Stores, 'hosts' | 'attempts' | 'activeRuns' | 'recoveries' | 'worktrees' | 'events'> {
   traces: Pick<TraceStore, 'record'>;
   rules: DecisionPoint;
+  budgets: Pick<Budgets, 'release'>;
   admission: AdmissionControl;
   conversations: Pick<ConversationStore, 'get'>;
   audit: Pick<AuditStore, 'record'>;
@@ -112,6 +114,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
           counting: { once: record._id },
           once: record._id,
           use: record.rootAttemptId,
+          hold: record._id,
         },
       );
       if (refused) {
@@ -163,6 +166,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   /** Releases what the launch took, and records the reason of its refusal for every waiting caller. */
   async function refuse(record: AttemptRecord, launch: Refusal, decidedAt: string): Promise<Refusal> {
     await endRefusedLaunch(deps, record, { launch, at: decidedAt });
+    await deps.budgets.release(record._id);
     return launch;
   }
 

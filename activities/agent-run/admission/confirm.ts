@@ -138,6 +138,7 @@ async function rulesProblem(
       counting: 'counted',
       once: `${record._id}\ndispatch`,
       use: record.rootAttemptId,
+      hold: record._id,
     },
   );
   return refused;

@@ -6,7 +6,7 @@ import type { RuledLaunch } from '../../../stores/runs/launch/launch-rules';
 /** A recorded launch as rules see it. */
 export const ruledLaunch = (
   { _id, taskId, agent, phase, request, createdBy }: AttemptRecord,
-  { source, parentNodeId }: AdmissionRequest,
+  { source, parentNodeId, rootObjectiveId }: AdmissionRequest,
   task: Pick<Task, 'project'> | undefined,
 ): RuledLaunch => ({
   attemptId: _id,
@@ -18,4 +18,5 @@ export const ruledLaunch = (
   source,
   parentAttemptId: parentNodeId ?? undefined,
   actor: createdBy,
+  tree: rootObjectiveId,
 });

@@ -9,6 +9,7 @@ import type { Task } from '../../../contracts/tasks/task';
 import { usableCommands } from '../../../domain/commands';
 import {
   compileCompletion,
+  exhaustedClaim,
   judgementOf,
   lostClaim,
   phaseSpansOf,
@@ -46,7 +47,16 @@ import { applyCompletion, applyStart } from './task';
 
 export interface CompletionDependencies extends Pick<
   Stores,
-  'attempts' | 'activeRuns' | 'recoveries' | 'claims' | 'worktrees' | 'telemetry' | 'events' | 'feed' | 'reviews'
+  | 'attempts'
+  | 'activeRuns'
+  | 'recoveries'
+  | 'claims'
+  | 'worktrees'
+  | 'telemetry'
+  | 'events'
+  | 'feed'
+  | 'reviews'
+  | 'budgets'
 > {
   board: Pick<Board, 'get' | 'update'>;
   admission: AdmissionControl;
@@ -58,6 +68,10 @@ export interface CompletionDependencies extends Pick<
   /** Cancels the attempt's requests for approval. */
   withdrawApprovals(attemptId: string): Promise<void>;
   messageProofs: Pick<MessageProofs, 'verify'>;
+  /** Has the goal of a run read its end. @returns whether it has one */
+  notifyGoal(attemptId: string): Promise<boolean>;
+  /** Continues a run by the watcher, where the settings let it. */
+  planContinuation(record: AttemptRecord, completion: CompletionResult): Promise<void>;
   log: Log;
   now(): Date;
 }
@@ -130,6 +144,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       });
       const follows = retry !== undefined && !(await isCancelled(record));
       await publishEnd(record, completion);
+      if (!(await deps.notifyGoal(record._id)) && retry === undefined) {
+        await deps.planContinuation(record, completion);
+      }
       return { status: completion.status, endedAt: completion.completedAt, ...(follows ? { retry } : {}) };
     },
 
@@ -162,6 +179,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         await release(record, { reason: 'start-failed', evidence: launch.message });
         await endRefusedLaunch(deps, record, { launch, at: endedAt });
       }
+      await deps.notifyGoal(attemptId);
       return { endedAt };
     },
   };
@@ -247,6 +265,9 @@ export function createCompletionActivities(deps: CompletionDependencies) {
     if (record.claim) {
       return record.claim;
     }
+    if (record.exhausted && ending.by !== 'callback') {
+      return exhaustedClaim(record, record.exhausted);
+    }
     switch (ending.by) {
       case 'callback': {
         const claim = await deps.claims.get(record._id, ending.claimDigest);
@@ -326,6 +347,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       reason: cancelled?.reason ?? evidence,
       at: now.toISOString(),
     });
+    await deps.budgets.release(record._id);
     await reservations.release(record._id, { reason, evidence: evidence.slice(0, longestEvidence), now });
     await releaseLease(deps, { taskId: record.taskId, attemptId: record._id, nextAttemptId });
     if (nextAttemptId === undefined) {

@@ -1,22 +1,26 @@
 import type { CompletionResult } from '../../../contracts/runs/completion';
+import type { RunEvent } from '../../../contracts/runs/event';
 import { maxDurationMs, type RunUsage } from '../../../contracts/system/telemetry';
 import { addUsage, usageByModel } from '../../../domain/usage';
 import { compact } from '../../../platform/json/compact';
+import type { Budgets } from '../../../stores/governance/budgets/budgets';
+import { recordSpend } from '../../../stores/governance/budgets/count-spend';
+import type { AdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../../stores/runs/event-store';
 import type { TelemetryStore } from '../../../stores/system/telemetry-store';
+import { usageEvents, usageReports } from './usage-reports';
 
 interface TelemetryDependencies {
   telemetry: TelemetryStore;
   events: Pick<RunEventStore, 'read'>;
   attempts: Pick<AttemptStore, 'recordUsage' | 'list'>;
+  budgets: Budgets;
+  admission: { requests: Pick<AdmissionRequestStore, 'get'> };
 }
 
 /** The most attempts of one task whose cost is added up. */
 const maxAttempts = 1_000;
-
-/** How many events are read at a time. */
-const pageSize = 500;
 
 /** Reports that a run has begun, once however often it is called. */
 export async function reportStart({ telemetry }: Pick<TelemetryDependencies, 'telemetry'>, record: AttemptRecord) {
@@ -38,7 +42,10 @@ export async function reportEnd(
   completion: CompletionResult,
 ): Promise<number> {
   await reportStart(deps, record);
-  const models = await usageByModel(usageEvents(deps, record._id), record.agentConfig.model ?? 'unknown');
+  await recordSpend({ ...deps, ...deps.admission }, record, await usageReports(deps.events, record._id));
+  await deps.budgets.ledger.caughtUp();
+  const payloads = payloadsOf(usageEvents(deps.events, record._id));
+  const models = await usageByModel(payloads, record.agentConfig.model ?? 'unknown');
   for (const [model, used] of models) {
     const dedupeKey = `${record._id}\n${model}`;
     const at = completion.completedAt;
@@ -46,6 +53,7 @@ export async function reportEnd(
   }
   if (record.startedAt !== undefined) {
     await reportCompleted(deps, record, completion);
+    await reportEgress(deps, record, completion);
   }
   await deps.attempts.recordUsage(record._id, await deps.telemetry.usageOf(record._id));
   const { items: attempts } = await deps.attempts.list(record.taskId, { limit: maxAttempts });
@@ -74,6 +82,22 @@ async function reportCompleted(
   );
 }
 
+/** What left the sandbox of the run by its proxy, and what was not let out; where it went is in the run's events. */
+async function reportEgress(
+  { telemetry }: TelemetryDependencies,
+  record: AttemptRecord,
+  { completedAt, harness }: CompletionResult,
+): Promise<void> {
+  const { egress, presetId } = harness.sandbox ?? {};
+  if (!egress || presetId === undefined) {
+    return;
+  }
+  const { allowed, denied } = egress;
+  const details = { presetId, allowed, denied };
+  const event = { type: 'network.egress' as const, ...about(record), timestamp: completedAt, details };
+  await telemetry.record(event, `${record._id}\nnetwork.egress`);
+}
+
 const about = ({ _id, taskId, agent, objective }: AttemptRecord) => ({
   taskId,
   attemptId: _id,
@@ -81,15 +105,8 @@ const about = ({ _id, taskId, agent, objective }: AttemptRecord) => ({
   ...(objective.context.project === null ? {} : { project: objective.context.project }),
 });
 
-/** The usage that the agent reported, page by page. */
-async function* usageEvents({ events }: Pick<TelemetryDependencies, 'events'>, attemptId: string) {
-  for (let after = 0; ;) {
-    const page = await events.read(attemptId, after, pageSize);
-    yield* page.filter(({ kind }) => kind === 'usage.updated').map(({ payload }) => payload);
-    const last = page.at(-1);
-    if (!last || page.length < pageSize) {
-      return;
-    }
-    after = last.sequence;
+async function* payloadsOf(events: AsyncIterable<RunEvent>) {
+  for await (const { payload } of events) {
+    yield payload;
   }
 }

@@ -9,6 +9,7 @@ import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import { isCeremonyRequired } from '../../../stores/board-files/wrappers/completion-gate';
+import { isGateRefusal } from '../../../stores/board-files/wrappers/transition-refusal';
 import { isRuleRefusal } from '../../../stores/governance/require-allowed';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { ActiveRunStore } from '../../../stores/runs/admission/active-run-store';
@@ -135,8 +136,9 @@ export async function applyCompletion(
   }
 }
 
-/** Whether the task may not be done: its ceremonies are missing, or the rules forbid it. */
-const isRefusedCompletion = (error: unknown): error is AppError => isCeremonyRequired(error) || isRuleRefusal(error);
+/** Whether the task may not be done: its ceremonies are missing, the rules forbid it, or a gate does not let it pass. */
+const isRefusedCompletion = (error: unknown): error is AppError =>
+  isCeremonyRequired(error) || isRuleRefusal(error) || isGateRefusal(error);
 
 type AwaitedSteps = NonNullable<ReturnType<typeof awaitedSteps>>;
 
@@ -185,7 +187,7 @@ const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
  * because hosts have different ones. A task that is gone, moved or unreadable prevents no end: the result is in the attempt, and
  * the reason is logged.
  *
- * @throws AppError 400 when the task would be done without its ceremonies
+ * @throws AppError 400 when the task would be done without its ceremonies or what a gate requires
  */
 async function apply(
   { board, activeRuns, log }: TaskDependencies,
@@ -200,7 +202,7 @@ async function apply(
     const isOurs = ({ attempt }: Task): boolean => attempt?.id === shown || attempt?.id === record._id;
     // A change without effect is no version of the task.
     const changeOurs = (task: Task): Partial<Task> => (isOurs(task) ? change(task) : undefined) ?? {};
-    await board.update(record.taskId, changeOurs, { actor: `agent:${record.agent}` });
+    await board.update(record.taskId, changeOurs, { actor: `agent:${record.agent}`, gates: 'completion' });
   } catch (error) {
     if (isRefusedCompletion(error)) {
       throw error;

@@ -1,7 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../../../contracts/runs/attempt';
 import type { HarnessEvidence } from '../../../contracts/runs/completion';
-import { redactClaim } from '../../../domain/completion';
+import { exhaustedClaim, redactClaim } from '../../../domain/completion';
+import { compact } from '../../../platform/json/compact';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import {
   type AgentDispatch,
@@ -27,6 +28,7 @@ import { agentLocationOf, required } from './recorded-contract';
 import { spaceFor } from './space-for';
 import { startedEvents } from './started-events';
 import { orphaned, supervised, supervisorOf, whileSupervised } from './supervision';
+import { endToolBridge, toolBridgeOf } from './tool-bridge';
 
 export type { DispatchDependencies } from './dependencies';
 
@@ -176,7 +178,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         throw runGone();
       }
     }
-    const seen = claimOf(outcome, await withSpace(() => harnessEvidence(record, outcome)));
+    const reported = claimOf(outcome, await withSpace(() => harnessEvidence(record, outcome)));
+    const { exhausted } = await mustGet(record._id);
+    const isOver = exhausted !== undefined && outcome.ended === 'stopped';
+    const seen = isOver ? redactClaim(exhaustedClaim({ claim: reported }, exhausted)) : reported;
     const kept = await withSpace(() => keepWork(deps, record, { claim: seen, git: deps.git.under(fence) }));
     const claim = { ...seen, harness: { ...seen.harness, ...redactClaim(kept) } };
     const isRecorded = await withSpace(() => deps.attempts.claim(record._id, claim, deps.self));
@@ -187,20 +192,24 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await removeSpool(record);
   }
 
-  /** The credential of an agent that launches children; it is only in the file that the agent is given. */
-  async function handleOf({ _id, agentConfig }: AttemptRecord): Promise<Pick<AgentDispatch, 'handle'>> {
-    return agentConfig.launchesChildren === true ? { handle: await deps.handles.issue(_id) } : {};
+  /** The credentials of the agent; they are only in the files that the agent is given. */
+  async function handleOf(record: AttemptRecord): Promise<Pick<AgentDispatch, 'handle' | 'toolBridge'>> {
+    const toolBridge = await toolBridgeOf(deps, record);
+    return {
+      ...(record.agentConfig.launchesChildren === true ? { handle: await deps.handles.issue(record._id) } : {}),
+      ...compact({ toolBridge }),
+    };
   }
 
-  /** An agent that is being stopped launches nothing more, in the time that it is given to end. */
+  /** An agent that is being stopped launches and calls nothing more, in the time that it is given to end. */
   function revokeOnStop({ _id }: AttemptRecord, stop: AbortSignal): void {
     const revoke = (): void => {
       if (stop.reason === detachReason) {
         return;
       }
-      deps.handles
-        .revoke(_id)
-        .catch((error: unknown) => deps.log.warn({ err: error, attemptId: _id }, 'attempt handle revocation deferred'));
+      Promise.all([deps.handles.revoke(_id), endToolBridge(deps.toolBridge, _id)]).catch((error: unknown) =>
+        deps.log.warn({ err: error, attemptId: _id }, 'attempt handle revocation deferred'),
+      );
     };
     if (stop.aborted) {
       revoke();
@@ -212,6 +221,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
   /** Removes the files that an agent was given, those stored for the next worker, and its credential. */
   async function removeSpool({ _id: attemptId }: AttemptRecord): Promise<void> {
     await withSpace(() => deps.handles.revoke(attemptId));
+    await withSpace(() => endToolBridge(deps.toolBridge, attemptId));
     await removeAttemptFiles(deps, attemptId);
   }
 
@@ -298,6 +308,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       outputBytes: outcome.output.bytes,
       ...(outcome.output.refusedLines > 0 ? { refusedLines: outcome.output.refusedLines } : {}),
       durationMs: outcome.durationMs,
+      ...compact({ sandbox: outcome.sandbox }),
     };
     if (outcome.ended === 'spawn-failed') {
       return evidence;

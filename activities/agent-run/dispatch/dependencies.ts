@@ -4,6 +4,7 @@ import type { Log } from '../../../platform/log/log';
 import type { ProviderRegistry } from '../../../providers/agents/registry';
 import type { AgentAccess } from '../../../providers/agents/user/agent-access';
 import type { Git } from '../../../providers/git/git';
+import type { ToolRulings } from '../../../stores/governance/tool-rulings';
 import type { AttemptHandleStore } from '../../../stores/runs/attempt-handle-store';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../../stores/runs/event-store';
@@ -14,11 +15,13 @@ import type { WorktreeFences } from '../../worktree/fences';
 import type { HoldDependencies } from '../admission/hold';
 import type { KeepWorkDependencies } from '../completion/keep-work';
 import type { AgentDecider } from './agent-approvals';
+import type { AgentStops } from './agent-stops';
 import type { AttemptDirectories } from './attempt-files';
 import type { CheckpointDependencies } from './checkpoints';
 import type { LiveAgents } from './live-agents';
+import type { SpendMeterDependencies } from './spend-meter';
 import type { SupervisionDependencies } from './supervision';
-import type { ToolRulings } from './tool-rulings';
+import type { ToolBridgeDependencies } from './tool-bridge';
 import type { WatchdogDependencies } from './watchdog';
 
 /** What the agents of a host are run with. */
@@ -28,10 +31,12 @@ export interface DispatchDependencies
     WatchdogDependencies,
     CheckpointDependencies,
     KeepWorkDependencies,
+    SpendMeterDependencies,
     AttemptDirectories {
   admission: HoldDependencies;
   attempts: AttemptStore;
   events: RunEventStore;
+  stops: AgentStops;
   feed: FeedStore;
   git: Git;
   fences: WorktreeFences;
@@ -39,6 +44,8 @@ export interface DispatchDependencies
   /** The agents of this process, for the delivery of commands. */
   live: LiveAgents;
   handles: AttemptHandleStore;
+  /** How agents call the tools of their runs, and what ends with an attempt. */
+  toolBridge: ToolBridgeDependencies;
   /** Requests permissions for the agent of an attempt. */
   decider(record: AttemptRecord): AgentDecider;
   /** What the rules of the board make of the tools of an attempt. */

@@ -12,6 +12,7 @@ import {
   type LiveAgent,
 } from '../../../providers/agents/provider';
 import type { Fence } from '../../../providers/git/fence';
+import type { ToolRulings } from '../../../stores/governance/tool-rulings';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { storeCaptured } from '../../output-cleanup/activities';
 import { sourceOf } from '../../shared/event-source';
@@ -23,7 +24,7 @@ import { runGone, workerShutDown } from './failures';
 import { spoolDirOf } from './reattach';
 import { agentLocationOf, transportOf } from './recorded-contract';
 import { spaceFor } from './space-for';
-import type { ToolRulings } from './tool-rulings';
+import { meterSpend } from './spend-meter';
 import { watchRun } from './watchdog';
 
 /** What the worktree shows when an agent is notified of another phase was done under the one before. */
@@ -35,6 +36,11 @@ const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): 
     return agent.command(command);
   },
 });
+
+/** What the agent is confined to: its preset, where its host has shown that it can do that. */
+function sandboxOf({ sandbox, providerRuntimeManifest, baseline }: AttemptRecord): AgentDispatch['sandbox'] {
+  return sandbox && providerRuntimeManifest?.sandbox ? { preset: sandbox, gitDir: baseline?.gitDir } : undefined;
+}
 
 /** Asks the rules before people, where the provider has not done that with everything it knows of the tool. */
 const ruledDecider =
@@ -67,6 +73,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
     run: (dispatch: AgentDispatch, sink: AgentSink) => Promise<T>,
   ): Promise<T> {
     const watch = watchRun(deps, record);
+    const meter = meterSpend(deps, record);
     const rulings = deps.toolRulings(record);
     const checkpoints = checkpointRun({ ...deps, git: deps.git.under(fence) }, record, worktreePath);
     const spoolDir = spoolDirOf(record, deps.agentsDir);
@@ -83,7 +90,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
       ...compact({ requestedModel: record.request.model }),
       transportDir: deps.transportDir,
       ...limitsOf(record),
-      ...compact({ spoolDir }),
+      ...compact({ spoolDir, sandbox: sandboxOf(record) }),
       isCurrent,
     };
     const sink: AgentSink = {
@@ -95,6 +102,7 @@ export function createObservedAgents(deps: DispatchDependencies) {
         await withSpace(() => storeCaptured(deps, source, events));
         await checkpoints.received(events);
         const sequences = await withSpace(() => deps.events.append(source, events));
+        await withSpace(() => meter.appended(events, sequences));
         await watch.appended(events, sequences);
         checkpoints.appended(sequences);
       },
@@ -105,6 +113,8 @@ export function createObservedAgents(deps: DispatchDependencies) {
       decide: ruledDecider(rulings, record, deps.decider(record)),
     };
     try {
+      // What an earlier worker received and did not come to count.
+      await (record.startedAt === undefined ? undefined : withSpace(() => meter.caughtUp()));
       return await inItsHands(record, isCurrent, () => run(dispatch, sink));
     } catch (error) {
       if (error instanceof AttemptMovedOnError) {

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { TraceInput } from '../../../contracts/governance/trace';
 import type { Refusal } from '../../../contracts/refusal';
@@ -7,7 +6,6 @@ import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
 import type { LaunchFinding, LaunchPreview } from '../../../contracts/runs/launch/manifest';
 import type { WorkspaceInventory } from '../../../contracts/runs/trust';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
-import type { Repository } from '../../../contracts/settings/repository';
 import {
   compileContract,
   enforcementProblem,
@@ -39,13 +37,15 @@ import { placeOf } from '../../worktree/record';
 import { recordIdentity, recordReplaced, replacedRefusal } from '../../worktree/replaced';
 import { phaseAtLaunch } from './launch-phase';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
+import { attemptTools, launchTools, type LaunchToolsDependencies } from './launch-tools';
 import { createPlannedLocations, type PlannedLocation } from './planned-location';
 import { previewPatienceMs, probedAgent } from './probed-agent';
 import type { AgentProbing } from './probing';
+import { repositoryProblem } from './repository-problem';
 import { type TrustDependencies, trustOfLaunch } from './workspace-trust';
 
 export interface PrepareDependencies
-  extends TrustDependencies, HostProblemDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
+  extends TrustDependencies, HostProblemDependencies, LaunchToolsDependencies, Pick<Stores, 'attempts' | 'worktrees'> {
   phases: Pick<PhaseStore, 'get' | 'begin'>;
   git: Git;
   fences: WorktreeFences;
@@ -94,6 +94,10 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         return probe;
       }
       const { manifest: runtime } = probe;
+      const tools = await withHeartbeat((signal) => attemptTools(deps, record, signal));
+      if (tools && 'code' in tools) {
+        return tools;
+      }
       const workspace = await withHeartbeat(() => workspaceOf(record));
       if ('status' in workspace) {
         return workspace;
@@ -129,6 +133,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         workspace: location,
         runtime,
         missingVariables: deps.missingVariables(record.agentConfig),
+        ...compact({ tools }),
         limits: deps.limits,
       });
       const traced = launchTraces(attemptId, contract.runLaunchManifest);
@@ -205,10 +210,11 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         repository: location.repository?.name,
         look: look.inventory,
       });
-      const [[probe, workspace]] = await Promise.all([
+      const [[probe, workspace, tools]] = await Promise.all([
         Promise.all([
           probedAgent(deps, snapshot.agent, { request: snapshot.request, patienceMs: previewPatienceMs }),
           refusing(location, look.workspace),
+          launchTools(deps, snapshot.agent, { signal: new AbortController().signal, patienceMs: previewPatienceMs }),
         ]),
         Promise.allSettled([trusting]),
       ]);
@@ -223,6 +229,9 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       const { manifest: runtime, circuit } = probe;
       if (workspace && 'status' in workspace) {
         return workspace;
+      }
+      if (tools && 'code' in tools) {
+        return tools;
       }
       const launchPhase = await phaseAtLaunch(deps, snapshot, {
         parentAttemptId: snapshot.request.parentAttemptId,
@@ -244,6 +253,7 @@ export function createPrepareActivities(deps: PrepareDependencies) {
         workspace,
         runtime,
         missingVariables: deps.missingVariables(snapshot.agent),
+        ...compact({ tools }),
         limits: deps.limits,
       });
       const warnings = [
@@ -372,25 +382,3 @@ const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, rec
     worktree: { repository, branch, hostId, path },
     wanted: { repository: record.repository?.name, branch: record.git?.branch, hostId: record.hostId },
   });
-
-/** What no repetition helps against. */
-const lasting: readonly GitError['code'][] = [
-  ...(['not-a-repository', 'unknown-ref', 'conflict', 'worktree-replaced', 'repository-diverted'] as const),
-];
-/** How often anything else is tried before the caller gets the failure. */
-const tries = 4;
-
-/** The refusal that a lasting problem of the repository is; a passing one is thrown, so that it is tried again. */
-function repositoryProblem(repository: Repository, error: unknown): Refusal {
-  if (!(error instanceof GitError)) {
-    throw error;
-  }
-  if (!lasting.includes(error.code) && Context.current().info.attempt < tries) {
-    throw error;
-  }
-  return refusal('REPOSITORY_UNAVAILABLE', `The repository ${repository.name} cannot be used: ${error.message}`, {
-    repository: repository.name,
-    reason: error.code,
-    remediation: 'Check its path and branches with GET /api/config/repos.',
-  });
-}

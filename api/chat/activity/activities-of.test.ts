@@ -16,7 +16,11 @@ describe('activity of a task change', () => {
     ['nothing', of({}), []],
     ['a new place in the list', of({ position: 3 }), []],
     ['fields', of({ title: 'B', priority: 'high' }), [['task_updated', { fields: ['priority', 'title'] }]]],
-    ['a status', of({ status: 'done' }), [['status_changed', { from: 'todo', to: 'done' }]]],
+    [
+      'a status',
+      of({ status: 'done', startedAt: at, completedAt: at }),
+      [['status_changed', { from: 'todo', to: 'done' }]],
+    ],
     ['a comment', of({ comments: [comment('c1')] }), [['comment_added', { commentId: 'c1' }]]],
     [
       'one comment gone and another changed',

@@ -16,6 +16,8 @@ const typeOfOperation: Record<string, ActivityType> = {
 /** Fields without meaning of their own, or with entries of their own. */
 const silent = new Set([
   ...['revision', 'updatedAt', 'updatedBy', 'deletedAt', 'deletedBy', 'purgeAfter', 'position', 'attempt', 'attempts'],
+  // A consequence of the status, whose change is reported.
+  ...['startedAt', 'completedAt'],
   ...['status', 'comments', 'observations', 'deliverables', 'dependencies'],
 ]);
 

@@ -16,6 +16,7 @@ import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { withoutTags } from '../../../platform/text/without-tags';
 import type { ApiContext } from '../../context';
+import { assertAllowed } from '../../governance/assert-allowed';
 
 const tag = 'chat';
 const idParams = z.strictObject({ id: chatId });
@@ -28,19 +29,26 @@ const shownMessages = 100;
 const titleOf = (message: string): string => withoutTags(message).replace(/\s+/g, ' ').slice(0, 80) || 'Untitled';
 
 /** Chat sessions (specification 1, Chat and squad). No model is behind them: messages are stored and published. */
-export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiContext, 'chats' | 'board' | 'feed'>): void {
+export function chatRoutes(
+  routes: Routes,
+  { chats, board, feed, rules }: Pick<ApiContext, 'chats' | 'board' | 'feed' | 'rules'>,
+): void {
   async function find(id: string): Promise<ChatSessionSummary> {
     const session = await chats.get(id);
     assertFound(session, 'chat session', id);
     return session;
   }
 
-  async function begin({ taskId, message, agent, model, mode = 'ask' }: ChatSend): Promise<ChatSessionSummary> {
-    if (taskId !== undefined) {
+  /** The session that a message goes to, unless it begins one. */
+  async function sessionOf({ sessionId, taskId }: ChatSend): Promise<ChatSessionSummary | undefined> {
+    if (sessionId === undefined && taskId !== undefined) {
       assertFound(await board.get(taskId), 'task', taskId);
     }
-    return chats.create(compact({ taskId, title: titleOf(message), agent, model, mode }));
+    return sessionId === undefined ? undefined : find(sessionId);
   }
+
+  const begin = ({ taskId, message, agent, model, mode = 'ask' }: ChatSend): Promise<ChatSessionSummary> =>
+    chats.create(compact({ taskId, title: titleOf(message), agent, model, mode }));
 
   routes.add(
     {
@@ -56,7 +64,15 @@ export function chatRoutes(routes: Routes, { chats, board, feed }: Pick<ApiConte
       errors: [404, 409],
     },
     async ({ body, auth }) => {
-      const { id: sessionId } = body.sessionId === undefined ? await begin(body) : await find(body.sessionId);
+      const session = await sessionOf(body);
+      const asked = {
+        taskId: session?.taskId ?? body.taskId,
+        actor: auth.actor,
+        also: ['chat-message'],
+        subject: body,
+      };
+      await assertAllowed({ rules, board }, 'external-message', asked);
+      const { id: sessionId } = session ?? (await begin(body));
       const { agent, model } = body;
       const role = auth.actorType === 'agent' ? ('assistant' as const) : ('user' as const);
       const submitted = compact({ role, content: body.message, agent, model, createdBy: auth.actor });

@@ -43,6 +43,16 @@ export function squadRoutes(
     return message;
   }
 
+  /** Asks the rules about what a caller does to a message that others read. */
+  async function assertMarks(
+    name: 'squad-pin' | 'squad-reaction',
+    { _id: messageId, taskId }: SquadRecord,
+    { actor, body }: { actor: string; body: object },
+  ): Promise<void> {
+    const asked = { taskId, actor, also: [name], subject: { messageId, ...body } };
+    await assertAllowed(context, 'external-message', asked);
+  }
+
   /** Notifies those who are mentioned, and the watchers. */
   async function publish(message: SquadMessage): Promise<void> {
     const { id, agent, taskId, taskTitle, mentions } = message;
@@ -167,7 +177,8 @@ export function squadRoutes(
       body: squadPin,
       response: squadMessage,
     },
-    async ({ params: { messageId }, body }) => {
+    async ({ params: { messageId }, body, auth }) => {
+      await assertMarks('squad-pin', await find(messageId), { actor: auth.actor, body });
       const marks = {
         ...(body.pinned === undefined ? {} : { pinned: body.pinned }),
         ...(body.decision === undefined ? {} : { decision: body.decision }),
@@ -194,7 +205,7 @@ export function squadRoutes(
     async ({ params: { messageId }, body, auth }) => {
       const actor = body.actor ?? auth.tokenName;
       const reaction = plainField(body.reaction, 'reaction');
-      await find(messageId);
+      await assertMarks('squad-reaction', await find(messageId), { actor: auth.actor, body });
       const changed = await squad.react(messageId, actor, reaction);
       if (!changed) {
         throw conflict(`A message may have at most ${maxReactions} reactions.`, { resourceId: messageId });

@@ -11,7 +11,8 @@ import {
   permissionResponse,
 } from '../../../contracts/governance/agent-permission';
 import { listPage } from '../../../contracts/query';
-import { decidePermission } from '../../../domain/governance/agent-permission';
+import { decidePermission, type PermissionDecision } from '../../../domain/governance/agent-permission';
+import { untrustedHost } from '../../../domain/governance/trusted-domains';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import type { HttpContext } from '../../../platform/http/context';
 import type { Routes } from '../../../platform/http/routing/routes';
@@ -159,22 +160,23 @@ export function agentPermissionRoutes(
       method: 'post',
       path: '/agents/permissions/check',
       operationId: 'checkAgentPermission',
-      summary: 'Check whether an agent has a permission',
+      summary: 'Check whether an agent has a permission, and whether it may reach a host',
       tag,
       permission: 'agent:read',
       body: permissionQuestion,
       response: permissionResponse,
     },
-    async ({ body: { agentId, action, approvalId } }) => {
+    async ({ body: { agentId, action, approvalId, ...reaches } }) => {
       const approval = approvalId === undefined ? undefined : await permissionApprovals.get(approvalId);
       if (approvalId !== undefined) {
         assertFound(approval, 'approval', approvalId);
       }
       const permission = await agentPermissions.get(agentId);
-      const { allowed, requiresApproval, rule, reason } = decidePermission(permission, action, {
+      const byAction = decidePermission(permission, action, {
         ...compact({ approval }),
         launchesChildren: await mayLaunchChildren(agentId),
       });
+      const { allowed, requiresApproval, rule, reason } = withDomains(byAction, permission, reaches);
       const outcome = allowed ? 'allowed' : requiresApproval ? 'approval-required' : 'blocked';
       const traceId = await traces.record({
         kind: 'agent-permission',
@@ -188,9 +190,20 @@ export function agentPermissionRoutes(
         evaluatedRules: [
           { id: rule, label: rule, type: 'agent-permission', status: 'matched', outcome, message: reason },
         ],
-        raw: { permission, approvalId },
+        raw: { permission, approvalId, ...compact(reaches) },
       });
       return { allowed, level: permission.level, requiresApproval, reason, traceId };
     },
   );
+}
+
+/** What an action that is allowed comes to where it reaches a host: one that is not trusted needs an approval of its own. */
+function withDomains(
+  byAction: PermissionDecision,
+  permission: AgentPermission,
+  { host, url }: { host?: string | undefined; url?: string | undefined },
+): Pick<PermissionDecision, 'allowed' | 'requiresApproval' | 'reason'> & { rule: string } {
+  const reached = host ?? (url === undefined ? undefined : new URL(url).hostname);
+  const reason = byAction.allowed && reached !== undefined ? untrustedHost(permission, { host: reached }) : undefined;
+  return reason === undefined ? byAction : { allowed: false, requiresApproval: true, rule: 'trusted-domains', reason };
 }

@@ -1,14 +1,12 @@
-import type { Continuation } from '../../../contracts/runs/completion';
 import type { ConversationEdge, ForkRequest } from '../../../contracts/runs/conversation';
 import type { LaunchResponse } from '../../../contracts/runs/launch/launch';
-import { capabilityEvidence } from '../../../domain/commands';
-import { AppError, conflict, validationError } from '../../../platform/errors/app-error';
+import { AppError, validationError } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
-import type { AttemptRecord } from '../../../stores/runs/attempt-store';
+import { continuationOf } from '../../../stores/runs/launch/continuation';
+import { askedContinuation } from '../../../stores/runs/launch/watcher-question';
 import type { WorkflowContext } from '../../context';
 import { verifiedAttempt } from '../attempts/attempt';
 import { type LaunchCaller, launchRun } from '../launch/launch';
-import { askedContinuation } from '../launch/watcher';
 
 /** A message that continues the session of an ended attempt. */
 export interface Continuing {
@@ -60,7 +58,7 @@ export async function continueConversation(
         ...compact({ forkTurnId }),
         message,
         continuation: () =>
-          continuationOf(context, source, edge).catch((error: unknown) => {
+          continuationOf(context.routing, source, edge).catch((error: unknown) => {
             if (orStart && error instanceof AppError && notContinuable.includes(error.code)) {
               return undefined;
             }
@@ -69,45 +67,4 @@ export async function continueConversation(
       },
     },
   });
-}
-
-/**
- * How the session of the attempt can be continued.
- *
- * @throws AppError 409 when the attempt is active, has no durable identity with its provider, or its agent is another now
- */
-async function continuationOf(
-  context: WorkflowContext,
-  source: AttemptRecord,
-  edge: ConversationEdge,
-): Promise<Continuation> {
-  const { _id: attemptId, completion, state } = source;
-  if (!completion) {
-    throw conflict('The source attempt has not ended; steer it instead.', { attemptId, state }, 'SOURCE_NOT_TERMINAL');
-  }
-  const { usable, ...evidence } = capabilityEvidence(source.providerRuntimeManifest, edge, `run.${edge}`);
-  if (!usable) {
-    throw conflict(
-      `The agent of the source attempt does not support ${edge}: ${evidence.reason}`,
-      { attemptId, ...evidence },
-      'CAPABILITY_UNSUPPORTED',
-    );
-  }
-  const { continuation } = completion.claims;
-  if (!continuation) {
-    throw conflict(
-      'The source attempt left no session that can be continued; start a run instead.',
-      { attemptId, provider: source.provider },
-      'NO_PROVIDER_IDENTITY',
-    );
-  }
-  const agent = (await context.routing.inputs()).agents.find(({ type }) => type === source.agent);
-  if (agent?.provider !== source.provider) {
-    throw conflict(
-      `The agent ${source.agent} no longer uses the provider ${source.provider}.`,
-      { attemptId, provider: source.provider, now: agent?.provider ?? null },
-      'PROVIDER_CHANGED',
-    );
-  }
-  return continuation;
 }

@@ -12,6 +12,7 @@ import { assertFound, conflict } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { digestOf } from '../../../platform/json/digest';
 import type { Asking } from '../../../stores/governance/decision-point';
+import { auditOf } from '../../../stores/governance/watcher-decision';
 import { loadLaunchInputs } from '../../../stores/runs/launch/launch-inputs';
 import { parentProblem } from '../../../stores/runs/launch/launch-parent';
 import { ruleOnLaunch } from '../../../stores/runs/launch/launch-rules';
@@ -20,7 +21,6 @@ import { traceRefusal, traceRefusedRoute } from '../../../stores/runs/launch/rou
 import { runTimingsOf } from '../../../workflows/agent-run/launch-options';
 import type { AgentRunInput } from '../../../workflows/agent-run/messages';
 import type { WorkflowContext } from '../../context';
-import { auditOf } from '../../governance/watcher-policies/trace';
 import { refusalError } from '../../refusal-error';
 import { idempotencyKeyReused, parseIdempotencyKey } from '../idempotency-key';
 import { withCallback } from '../reports/callback-secret';

@@ -17,6 +17,7 @@ import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { slicePage } from '../../../platform/lists/slice';
+import { firedPrefix } from '../../../workflows/deliver-hooks/messages';
 import type { WorkflowContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
 import { newItemId } from '../../tasks/tasks/items';
@@ -135,7 +136,7 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
       };
       const fitting = (await context.hooks.list()).filter((each) => hookFits(each, happened));
       if (fitting.length > 0) {
-        await startTransition({ id: `fired/${randomUUID()}`, context: happened });
+        await startTransition({ id: `${firedPrefix}${randomUUID()}`, context: happened });
       }
       return { hooksRun: fitting.length, results: fitting.map(({ id, name }) => ({ hookId: id, hookName: name })) };
     },

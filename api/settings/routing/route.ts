@@ -76,7 +76,15 @@ export async function previewHosts(
     const candidates = agents
       .flatMap((agent) => runtimeCandidates({ agent, model: agent.model ?? null, required, toLaunch: true }, here))
       .map(({ selected: _selected, ...candidate }: RuntimeCandidate) => candidate);
-    return { hostId, hostname, seenAt, compatible: candidates.some(({ compatible }) => compatible), candidates };
+    const sandbox = here.find(({ manifest }) => manifest.sandbox)?.manifest.sandbox ?? null;
+    return {
+      hostId,
+      hostname,
+      seenAt,
+      sandbox,
+      compatible: candidates.some(({ compatible }) => compatible),
+      candidates,
+    };
   });
   return { requiredCapabilities: required, generatedAt: new Date().toISOString(), hosts };
 }

@@ -57,13 +57,14 @@ export function settingsRoutes(
 }
 
 /** @throws AppError 409 for settings that all workspaces have in common, elsewhere than in `local` */
-function assertOwn({ admission }: FeaturesPatch, workspaceId: string): void {
-  if (workspaceId === localWorkspace || admission === undefined) {
+function assertOwn(patch: FeaturesPatch, workspaceId: string): void {
+  const common = (['admission', 'toolServers'] as const).filter((name) => patch[name] !== undefined);
+  if (workspaceId === localWorkspace || common.length === 0) {
     return;
   }
   throw conflict(
-    `The capacity is that of all workspaces: admission is set in ${localWorkspace}.`,
-    { workspaceId, settings: ['admission'] },
+    `Capacity and credentials are those of all workspaces: ${common.join(' and ')} is set in ${localWorkspace}.`,
+    { workspaceId, settings: common },
     'INSTALLATION_SETTING',
   );
 }

@@ -9,8 +9,16 @@ export const permissionOf: Record<Channel, Permission> = {
   'agent:status': 'agent:read',
   squad: 'agent:read',
   broadcasts: 'agent:read',
+  goals: 'agent:read',
 };
 
 /** The channel of a notice. */
-export const channelOf = (notice: Exclude<BoardNotice, { type: 'chat:message' }>): Channel =>
-  notice.type === 'broadcast:new' ? 'broadcasts' : 'squad';
+export function channelOf({ type }: Exclude<BoardNotice, { type: 'chat:message' }>): Channel {
+  if (type === 'goal:changed') {
+    return 'goals';
+  }
+  if (type === 'decision-review:changed') {
+    return 'tasks';
+  }
+  return type === 'broadcast:new' ? 'broadcasts' : 'squad';
+}

@@ -4,6 +4,7 @@ import { executionPolicy, sideEffectKind } from '../../tasks/task';
 import type { Continuation } from '../completion';
 import type { ConversationEdge, ConversationSource } from '../conversation';
 import { phaseDimension } from '../phase';
+import { hostSandbox } from './host-sandbox';
 
 export const capabilityState = z.enum(['supported', 'advisory', 'unsupported', 'unknown']);
 
@@ -32,6 +33,8 @@ export const providerRuntimeManifest = z
       source: z.string(),
       diagnostics: z.array(z.string()),
     }),
+    /** What this host confines runs of it to that have a sandbox preset; absent where it confines none. */
+    sandbox: hostSandbox.optional(),
     digest,
   })
   .meta({ id: 'ProviderRuntimeManifest' });
@@ -125,9 +128,9 @@ export type RecordedTaskEnvelope = z.infer<typeof recordedTaskEnvelope>;
 
 /** A text passed to an agent beside its envelope, with its source. */
 export interface TransportSection {
-  id: 'workspace-trust' | 'profile-instructions' | 'checkpoint' | 'conversation-message';
+  id: 'workspace-trust' | 'profile-instructions' | 'tool-servers' | 'checkpoint' | 'conversation-message';
   title: string;
-  /** The author of the text: `profile:<id>`, `task:<id>`, `workspace-trust:<digest>`, an actor. */
+  /** The author of the text: `profile:<id>`, `task:<id>`, `workspace-trust:<digest>`, `tool-catalog:<digest>`, an actor. */
   source: string;
   /** Up to 20,000 characters. */
   text: string;

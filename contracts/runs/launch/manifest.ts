@@ -93,6 +93,21 @@ const sections = z.object({
     allowed: z.array(z.string()).nullable(),
     denied: z.array(z.string()),
     mcpServers: z.array(z.string()).nullable(),
+    /** The tool servers that the run may call, and the digest of the catalog of their tools; absent without any. */
+    catalog: z
+      .object({
+        digest,
+        servers: z.array(
+          z.object({
+            serverId: slug,
+            definitionDigest: digest,
+            requirement: z.enum(['required', 'optional']),
+            state: z.enum(['ready', 'degraded']),
+            tools: z.number().int(),
+          }),
+        ),
+      })
+      .optional(),
   }),
   permissions: z.object({
     commitPolicy,
@@ -113,6 +128,14 @@ const sections = z.object({
       controls: z.array(
         z.object({ control: z.string(), capabilityId: z.string(), state: capabilityState, enforced: z.boolean() }),
       ),
+      /** What the run is confined to on its host; absent where it is not. */
+      confinement: z
+        .object({
+          mechanism: z.literal('bubblewrap'),
+          version: z.string(),
+          network: z.enum(['shared', 'none', 'proxy']),
+        })
+        .optional(),
     })
     .nullable(),
   /** `restricted`: the agent is started so that it ignores what is not trusted. */

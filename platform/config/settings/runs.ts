@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { command, flag, integer, milliseconds, signatureKey } from './kinds';
+import { command, flag, hostPort, integer, milliseconds, optionalText, signatureKey } from './kinds';
 
 /** How runs are admitted, retried and ended. */
 export const runSettings = {
@@ -18,6 +18,9 @@ export const runSettings = {
   ),
   BOARD_ARTIFACT_RETENTION_MS: milliseconds(2_592_000_000, 1, 315_360_000_000).describe(
     'How long the content of output artifacts is retained',
+  ),
+  BOARD_MODELS: optionalText('JSON file').describe(
+    'Catalog of the models that decision reviews may ask; without it people answer in them',
   ),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000).describe('How long a silent worker counts as alive'),
 };
@@ -48,8 +51,17 @@ export const workerSettings = {
     .optional()
     .meta({ form: 'name or number of a user' })
     .describe("User that agents run as, instead of the worker's, which has to be root"),
+  BOARD_SANDBOX_API_ADDRESS: hostPort.describe(
+    'Where agents that launch children or call tools reach the API from a sandbox, whatever its preset allows',
+  ),
   BOARD_EDITOR_COMMAND: command.describe('Program that opens a worktree: `["code", "{path}"]`'),
   BOARD_WEBHOOK_SECRET: signatureKey.describe('Key of the signature that lifecycle hooks are called with'),
   BOARD_WEBHOOK_ALLOW_PRIVATE: flag(false).describe('Hooks may call private networks'),
+  BOARD_TOOL_BRIDGE_URL: z
+    .url({ protocol: /^https?$/ })
+    .default('http://127.0.0.1:3001')
+    .meta({ form: 'URL' })
+    .describe('Address of the API as the agents of this host reach it, for calls of tools'),
   BOARD_FORGE_ALLOW_PRIVATE: flag(false).describe('Forges may be on private networks, and without TLS'),
+  BOARD_TOOL_SERVER_ALLOW_PRIVATE: flag(false).describe('Tool servers may be on private networks, and without TLS'),
 };

@@ -13,6 +13,17 @@ import { type Connection, isDirectRequest, isLocalRequest, type OriginRules } fr
 /** The workspace of those who name none: its records have the names that they had before there were others. */
 export const localWorkspaceId = 'local';
 
+/** What proved who is calling. */
+export type AuthMethod =
+  | 'none'
+  | 'attempt-handle'
+  | 'tool-bridge'
+  | 'disabled'
+  | 'session'
+  | 'api-key'
+  | 'device-session'
+  | 'localhost-bypass';
+
 /** Who is calling and what they may do (specification 1, Authentication, rule 5). */
 export interface AuthContext {
   role: Role;
@@ -20,7 +31,7 @@ export interface AuthContext {
   workspaceId: string;
   actorType: 'user' | 'agent' | 'service' | 'device' | 'localhost-bypass';
   /** `none`: a caller without a valid credential, on a route that is open to every caller. */
-  authMethod: 'none' | 'attempt-handle' | 'disabled' | 'session' | 'api-key' | 'device-session' | 'localhost-bypass';
+  authMethod: AuthMethod;
   /**
    * When the caller proved who it is, for a session that outlives that; absent where every request proves it (ISO 8601).
    */

@@ -6,10 +6,12 @@ import { isOfOwnPage, isOfUnnamedSibling } from './loopback';
 
 interface AuthorizedRequest {
   method: string;
-  credential?: 'attempt-handle' | undefined;
+  credential?: 'attempt-handle' | 'tool-bridge' | undefined;
   /** Whether it changes only what is the caller's own, which a read-only person may. */
   ownAccount?: boolean | undefined;
 }
+
+const carriers = { 'attempt-handle': 'in X-Board-Attempt-Handle', 'tool-bridge': 'as a bearer token' } as const;
 
 /**
  * Admits a caller or throws the reason.
@@ -25,8 +27,8 @@ export function authorize(
     throw new AppError('AUTH_REQUIRED', {
       status: 401,
       message:
-        credential === 'attempt-handle'
-          ? 'This route accepts only the handle of an attempt with a running agent, in X-Board-Attempt-Handle.'
+        credential !== undefined
+          ? `This route accepts only the handle of an attempt with a running agent, ${carriers[credential]}.`
           : 'A valid key is required: send it as X-API-Key or as a bearer token. Where the service is set up to ask for none, ' +
             'that is for direct requests to localhost or to its address, not for those of a proxy or of a page elsewhere.',
     });

@@ -35,10 +35,13 @@ const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   bearer: { type: 'http', scheme: 'bearer' },
   session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
+  toolBridgeHandle: { type: 'http', scheme: 'bearer' },
   attemptHandle: { type: 'apiKey', in: 'header', name: 'X-Board-Attempt-Handle' },
 };
 
 type CredentialScheme = keyof typeof securitySchemes;
+
+const handleSchemes = { 'attempt-handle': 'attemptHandle', 'tool-bridge': 'toolBridgeHandle' } as const;
 
 /** What is described: a service, and what its callers may prove themselves with where a contract names nothing else. */
 export interface DescribedService {
@@ -53,7 +56,8 @@ function securityOf(
   if (permission === 'public') {
     return [];
   }
-  return (credential === 'attempt-handle' ? ['attemptHandle'] : credentials).map((scheme) => ({ [scheme]: [] }));
+  const schemes = credential === undefined ? credentials : [handleSchemes[credential]];
+  return schemes.map((scheme) => ({ [scheme]: [] }));
 }
 
 /** The schemes that a document refers to. */

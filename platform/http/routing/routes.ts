@@ -31,6 +31,15 @@ import { bySpecificity } from './specificity';
 import { emptyQuery, parseOrRefuse } from './validation';
 import type { ServedOperation, WorkspaceDependencies, Workspaces } from './workspaces';
 
+/** Credentials that agents have of their attempt: each opens the routes that name it, and no other. */
+export type HandleCredential = 'attempt-handle' | 'tool-bridge';
+
+/** Identifies the agent that presents a handle. */
+export interface HandleAuthenticator {
+  presented: (headers: IncomingHttpHeaders) => boolean;
+  authenticate: (headers: IncomingHttpHeaders) => Promise<AuthContext | undefined>;
+}
+
 /**
  * What one route takes and gives: the source of its validation, its types and its page in the OpenAPI document.
  * Schemas of `query` and `body` are strict objects: unknown fields are refused by name.
@@ -54,7 +63,7 @@ export interface RouteContract<
   /** It starts or steers agents: the caller is on this machine, or has a capability to do so from elsewhere. */
   localAgent?: true;
   /** What the caller proves itself with; a key of the API when absent, and nothing else when it is named. */
-  credential?: 'attempt-handle';
+  credential?: HandleCredential;
   /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
   ownAccount?: true;
   /** Hosts execute what it configures, or it names a path on them. */
@@ -130,11 +139,8 @@ export type RouteHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 export interface RouteDependencies extends WorkspaceDependencies {
   authenticate: Authenticate;
   authFailures: AuthFailures;
-  /** Identifies the agent that presents the handle of its attempt; without it, handles are not accepted. */
-  attemptHandle?: {
-    presented: (headers: IncomingHttpHeaders) => boolean;
-    authenticate: (headers: IncomingHttpHeaders) => Promise<AuthContext | undefined>;
-  };
+  /** Identify the agents that present handles of their attempts; without them, handles are not accepted. */
+  handles?: Readonly<Record<HandleCredential, HandleAuthenticator>>;
   /** Where files are stored that come with requests; needed where a contract takes some. */
   uploads?: UploadFolder;
   /** Whether responses are checked against `response`: for development and tests. */
@@ -349,14 +355,14 @@ async function perform(
 async function callerOf(
   { credential }: RouteContract,
   { req: { headers, socket } }: HttpContext,
-  { authenticate, attemptHandle }: RouteDependencies,
+  { authenticate, handles }: RouteDependencies,
 ): Promise<{ caller: AuthContext | undefined; presented: boolean }> {
   if (credential === undefined) {
     return { caller: await authenticate(headers, socket), presented: presentsKey(headers) };
   }
   return {
-    caller: await attemptHandle?.authenticate(headers),
-    presented: attemptHandle?.presented(headers) ?? false,
+    caller: await handles?.[credential].authenticate(headers),
+    presented: handles?.[credential].presented(headers) ?? false,
   };
 }
 

@@ -20,9 +20,10 @@ export interface AcpOptions extends Partial<AgentHost> {
 export function createAcpProvider({
   environment = process.env,
   user,
+  sandbox,
   deciderOf = configuredDecider,
 }: AcpOptions = {}): AgentProvider {
-  const host = { environment, user };
+  const host = { environment, user, sandbox };
   return {
     family: 'acp',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),

@@ -23,7 +23,7 @@ import {
 } from './permission';
 import { AcpSession } from './session';
 import { continuationOf, resultOf } from './session-result';
-import { toolServersFor } from './tool-servers';
+import { bridgeServers, toolServersFor } from './tool-servers';
 import { deltas, SessionUpdates, type UpdateEvent } from './updates';
 
 /** How long an agent may stay after its session, before it is ended, in milliseconds. */
@@ -31,7 +31,7 @@ const exitWithinMs = 2_000;
 
 /** The Agent Client Protocol: a session on the agent's standard streams. */
 export function converse(
-  { launched: { agent }, recorder, terminator, sink }: Channel,
+  { launched: { agent, sandbox }, recorder, terminator, sink }: Channel,
   dispatch: AgentDispatch,
   { host, decider, people }: { host: AgentHost; decider: PermissionDecider; people: PermissionDecider },
 ): Conversation {
@@ -57,6 +57,7 @@ export function converse(
     people,
     sessionId: () => session.sessionId,
     record: (kind, payload) => record([{ kind, payload }]),
+    sandbox,
   });
 
   const connection: AcpConnection = connectAcp(agent, {
@@ -114,7 +115,11 @@ export function converse(
   let passed: McpServer[] = [];
   const session = new AcpSession(connection, dispatch, {
     offered,
-    toolServers: (abilities) => (passed = toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities).servers),
+    toolServers: (abilities) =>
+      (passed = [
+        ...toolServersFor(dispatch.agent, host, abilities?.mcpCapabilities).servers,
+        ...bridgeServers(dispatch, abilities?.mcpCapabilities),
+      ]),
     async opened({ sessionId, edge }, offer) {
       // What an agent reports of its mode is no part of its first answer.
       await record(updates.finish());

@@ -11,6 +11,7 @@ import { endProcess } from '../../../platform/processes/kill-process-group';
 import { withScratchDirectory } from '../../../platform/processes/scratch';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
+import { foundSandbox } from '../local/found-sandbox';
 import { LastWords, withLastWords } from '../local/last-output';
 import type { Line } from '../local/line-splitter';
 import { pump } from '../local/pump';
@@ -41,11 +42,13 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
     const answer = await startForProbe(agent, { host, path: command.path }, (connection) =>
       handshake(connection, offerTo(agent), handshakeMsOf(agent)),
     );
+    const found = await foundSandbox(host);
     return {
       ok: true,
       ...versionOf(answer),
       capabilities: capabilitiesOf(answer),
-      diagnostics: [`Found ${command.path}.`],
+      ...found,
+      diagnostics: [`Found ${command.path}.`, ...found.diagnostics],
     };
   } catch (error) {
     return { ok: false, diagnostics: [createRedactor(secrets)(errorMessage(error)).slice(0, 1_000)] };

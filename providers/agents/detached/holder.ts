@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import { identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
-import type { SpawnRequest } from '../local/spawn-agent';
+import { endOf, type SpawnRequest, startedProgram } from '../local/spawn-agent';
 import { lastBytes, readIfThere, type RecordedExit, type Spool } from './spool';
 
 /**
@@ -65,11 +64,9 @@ const blockBytes = 512;
  * @param limitBytes how much is stored of each stream
  * @throws the system's error when it cannot be started
  */
-export async function startHolder(
-  spool: Spool,
-  { path, args, cwd, env }: SpawnRequest,
-  limitBytes: number,
-): Promise<Holder> {
+export async function startHolder(spool: Spool, request: SpawnRequest, limitBytes: number): Promise<Holder> {
+  const { cwd, env } = request;
+  const { path, args } = await startedProgram(request);
   const limits = [Math.max(1, Math.floor(limitBytes / blockBytes)), lastBytes].map(String);
   const child = asOperator(() =>
     spawn('/bin/sh', ['-c', script, spool.path, ...limits, path, ...args], {
@@ -90,17 +87,8 @@ export async function startHolder(
   return { identity, child };
 }
 
-const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
-
-/** To a shell an agent that was ended by signal n has exited with 128 + n, and the other way round. */
-const firstSignal = 128;
-
 /** How the agent ended; `undefined` while its holder has not written it down. */
 export async function readExit({ exit }: Spool): Promise<RecordedExit | undefined> {
   const code = Number.parseInt((await readIfThere(exit)) ?? '', 10);
-  if (Number.isNaN(code)) {
-    return undefined;
-  }
-  const signal = signals.get(code - firstSignal);
-  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
+  return Number.isNaN(code) ? undefined : endOf(code);
 }

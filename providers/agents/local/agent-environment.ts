@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { toolServerKeys } from '../../../contracts/settings/tool-server';
 import { withheldBecause } from '../../../contracts/settings/withheld-variables';
+import type { SandboxHost } from '../../sandbox/sandbox-host';
 import { type AgentUser, userEnvironment } from '../user/agent-user';
 
 /** What every program needs to find its files, its user and its language; nothing in it is the service's own. */
@@ -12,6 +13,8 @@ export interface AgentHost {
   environment: NodeJS.ProcessEnv;
   /** This process's user when absent. */
   user?: AgentUser | undefined;
+  /** What confines agents here; nothing when absent. */
+  sandbox?: SandboxHost | undefined;
 }
 
 export interface AgentEnvironment {

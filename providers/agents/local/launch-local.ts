@@ -1,7 +1,9 @@
 import { type AttemptHandleFile, attemptHandleHeader } from '../../../contracts/runs/attempt-handle';
 import { errorMessage } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import { findCommand } from '../../../platform/processes/find-command';
 import { verifyDirectory } from '../../git/worktrees/verify-worktree';
+import type { RunSandbox } from '../../sandbox/run-sandbox';
 import type { Detachment } from '../detached/detached-agent';
 import { findDetached } from '../detached/find-detached';
 import { launchDetached } from '../detached/launch-detached';
@@ -21,20 +23,29 @@ export interface LaunchedAgent {
   json: string;
   /** Values the agent was given that are hidden in what is recorded. */
   secrets: string[];
+  /** What everything of the run is started in. */
+  sandbox?: RunSandbox | undefined;
+}
+
+/** Where and in what an agent is started. */
+export interface LaunchLocation {
+  host: AgentHost;
+  sandbox?: RunSandbox | undefined;
 }
 
 /**
  * Starts the agent's process with its task on disk, or returns why that is impossible.
  *
- * @param host where it is started
+ * @param location where it is started
  * @param over aborted when nothing is left that could write to the agent's streams
  */
 export async function launchLocal(
   dispatch: AgentDispatch,
-  host: AgentHost,
+  { host, sandbox }: LaunchLocation,
   over: AbortSignal,
 ): Promise<LaunchedAgent | { problem: string }> {
   const { agent, attemptId, taskId, transportDir, worktreePath, spoolDir } = dispatch;
+  const toolBridge = dispatch.toolBridge && JSON.stringify(dispatch.toolBridge);
   const { variables, secrets, refused } = agentEnvironment(host, agent.environmentKeys);
   if (refused.length > 0) {
     return { problem: refused.join(' ') };
@@ -54,7 +65,7 @@ export async function launchLocal(
 
   const json = JSON.stringify(dispatch.transport);
   const handle = handleFile(dispatch);
-  const transport = await writeTransport(transportDir, attemptId, { json, user: host.user, handle });
+  const transport = await writeTransport(transportDir, attemptId, { json, user: host.user, handle, toolBridge });
   try {
     // The last thing before the start: this worker may have been asleep since it was given the attempt.
     if ((await dispatch.isCurrent?.()) === false) {
@@ -65,7 +76,9 @@ export async function launchLocal(
       BOARD_TASK_ID: taskId,
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
+      ...sandbox?.environment,
       ...(handle === undefined ? {} : { BOARD_ATTEMPT_HANDLE: transport.handlePath }),
+      ...(toolBridge === undefined ? {} : { BOARD_TOOL_BRIDGE: transport.toolBridgePath }),
     };
     const request = {
       path: command.path,
@@ -74,12 +87,13 @@ export async function launchLocal(
       env,
       marker: attemptVariable,
       user: host.user,
+      ...compact({ confine: sandbox?.wrap }),
     };
     const spawned =
       spoolDir === undefined
         ? await spawnAgent(request)
         : await launchDetached(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
-    return { agent: spawned, transport, json, secrets: [...secrets, ...toolServerSecrets(agent, host)] };
+    return { agent: spawned, transport, json, sandbox, secrets: [...secrets, ...toolServerSecrets(agent, host)] };
   } catch (error) {
     await transport.remove();
     if (error instanceof AttemptMovedOnError) {

@@ -44,6 +44,13 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
   }
 }
 
+export interface PumpOptions {
+  ended: AbortSignal;
+  longest?: number;
+  /** Receives the size of what was read before its lines are fed on: a line without an end is no line. */
+  count?: (bytes: number) => void;
+}
+
 /**
  * Feeds the lines of a stream to `consume`, no faster than it takes them, until the stream ends; a last line without a
  * line end is a line. A process that inherited the pipe and escaped its group would have it open for ever, so after
@@ -52,7 +59,7 @@ async function nextChunk(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Pro
 export async function pump(
   stream: Readable,
   consume: (line: Line) => Promise<void> | undefined,
-  { ended, longest }: { ended: AbortSignal; longest?: number },
+  { ended, longest, count }: PumpOptions,
 ): Promise<StreamEnd> {
   const splitter = new LineSplitter(longest);
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -68,6 +75,7 @@ export async function pump(
         end = 'left-open';
         break;
       }
+      count?.(chunk.length);
       for (const line of splitter.push(chunk)) {
         await consume(line);
       }

@@ -1,5 +1,6 @@
 import { compact } from '../../../platform/json/compact';
 import { createRedactor } from '../../../platform/log/redact';
+import type { RunSandbox } from '../../sandbox/run-sandbox';
 import { createCaptureFile } from '../capture-file';
 import {
   AgentDetachedError,
@@ -14,6 +15,7 @@ import {
 import type { AgentHost } from './agent-environment';
 import { EventBatcher } from './event-batcher';
 import { adoptLocal, type LaunchedAgent, launchLocal } from './launch-local';
+import { openSandbox } from './open-sandbox';
 import { OutputRecorder } from './output-recorder';
 import { Terminator } from './terminator';
 
@@ -72,11 +74,29 @@ export async function runLocal(
     return withoutProcess('stopped');
   }
   const writersGone = new AbortController();
-  const launched = await launchLocal(dispatch, host, writersGone.signal);
-  if ('problem' in launched) {
-    return withoutProcess('spawn-failed', launched.problem);
+  const sandbox = await openSandbox(dispatch, host);
+  if (sandbox && 'problem' in sandbox) {
+    return withoutProcess('spawn-failed', sandbox.problem);
   }
-  return follow({ dispatch, sink, signal, launched, ranMs: 0, writersGone, converse });
+  return inSandbox(sandbox, async () => {
+    const launched = await launchLocal(dispatch, { host, sandbox }, writersGone.signal);
+    return 'problem' in launched
+      ? withoutProcess('spawn-failed', launched.problem)
+      : follow({ dispatch, sink, signal, launched, ranMs: 0, writersGone, converse });
+  });
+}
+
+/** Closes the sandbox after the run; one that goes on without this worker is opened again by the next. */
+async function inSandbox<T>(sandbox: RunSandbox | undefined, run: () => Promise<T>): Promise<T> {
+  let isDetached = false;
+  try {
+    return await run();
+  } catch (error) {
+    isDetached = error instanceof AgentDetachedError;
+    throw error;
+  } finally {
+    await sandbox?.close(isDetached);
+  }
 }
 
 /** Resumes an agent that another worker has started: see `AgentProvider.reattach`. */
@@ -90,7 +110,12 @@ export async function reattachLocal(
   if ('refused' in launched) {
     return launched;
   }
-  return follow({ dispatch, sink, signal, launched, ranMs: orphan.ranMs, writersGone, converse });
+  // Its network is cut until its proxy is back; without one it goes on without.
+  const opened = await openSandbox(dispatch, host);
+  const sandbox = opened && 'problem' in opened ? undefined : opened;
+  return inSandbox(sandbox, () =>
+    follow({ dispatch, sink, signal, launched: { ...launched, sandbox }, ranMs: orphan.ranMs, writersGone, converse }),
+  );
 }
 
 interface Following {
@@ -147,6 +172,7 @@ async function follow(following: Following): Promise<AgentOutcome> {
     return {
       ...exited.value,
       ...recorded.value,
+      ...compact({ sandbox: launched.sandbox?.evidence() }),
       ended: terminator.reason === 'stopped' || terminator.reason === 'timeout' ? terminator.reason : 'exit',
       durationMs: Math.round(performance.now() - startedAt),
     };
@@ -179,6 +205,7 @@ async function record(
     ...compact({ recorded }),
     emit: (event) => batcher.add(event),
   });
+  launched.sandbox?.observe((event) => void batcher.add(event));
   const conversation = converse({ launched, recorder, terminator, sink });
   try {
     await sink.started(agent.identity, conversation.live);

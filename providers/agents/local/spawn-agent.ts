@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { findGroup, identifyChild, type ProcessIdentity } from '../../../platform/processes/identity';
 import { asOperator } from '../../../platform/processes/operator-umask';
@@ -37,6 +38,31 @@ export interface SpawnRequest {
   marker: string;
   /** Who it runs as; this process's user when absent. */
   user?: AgentUser | undefined;
+  /** What it is confined to: the program as it is started in there, as its user. */
+  confine?: ((program: Program) => Promise<Program>) | undefined;
+}
+
+export interface Program {
+  path: string;
+  args: readonly string[];
+}
+
+/** The program that is started for a request: in its sandbox, or as its user, or as it is. */
+export async function startedProgram({ path, args, user, confine }: SpawnRequest): Promise<Program> {
+  if (confine) {
+    return confine({ path, args });
+  }
+  return user ? asUser(user, { path, args }) : { path, args };
+}
+
+/** The first exit code that stands for a signal to a shell, and to a sandbox. */
+const firstSignal = 128;
+const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+/** How a program ended that was started by another one, which passes its end on as a number. */
+export function endOf(code: number | null): { exitCode: number | null; signal: string | null } {
+  const signal = code === null ? undefined : signals.get(code - firstSignal);
+  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
 }
 
 /**
@@ -57,17 +83,18 @@ export async function spawnAgent(request: SpawnRequest): Promise<SpawnedAgent> {
 }
 
 async function spawnGuarded(request: SpawnRequest, guard: ReaperGuard): Promise<SpawnedAgent> {
-  const { cwd, env, user } = request;
-  const { path, args } = user ? asUser(user, request) : request;
+  const { cwd, env, confine } = request;
+  const { path, args } = await startedProgram(request);
   const child: AgentProcess = asOperator(() =>
     spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] }),
   );
   // Read in the same turn: an agent that ends at once has not been reaped yet.
   const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
-  const exited = once(child, 'exit').then(([exitCode, signal]) => ({
-    exitCode: exitCode as number | null,
-    signal: signal as string | null,
-  }));
+  const exited = once(child, 'exit').then(([exitCode, signal]) =>
+    confine && exitCode !== null
+      ? endOf(exitCode as number)
+      : { exitCode: exitCode as number | null, signal: signal as string | null },
+  );
   // Without a process `exit` never comes, and `error` does: that is awaited below.
   exited.catch(() => undefined);
   if (identity === undefined) {

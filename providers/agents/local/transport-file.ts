@@ -1,12 +1,15 @@
 import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { egressDirectory } from '../../sandbox/run-sandbox';
 import type { AgentUser } from '../user/agent-user';
 
-/** The transport document of one attempt on disk, and beside it the handle of the attempt, if it has one. */
+/** The transport document of one attempt on disk, and beside it the credentials of the attempt, if it has any. */
 export interface TransportFile {
   path: string;
   /** Absolute; there only where a handle was written. */
   handlePath: string;
+  /** Absolute; there only where a tool bridge was written. */
+  toolBridgePath: string;
   remove(): Promise<void>;
 }
 
@@ -15,30 +18,41 @@ export function transportFile(directory: string, attemptId: string): TransportFi
   return {
     path: pathIn(directory, attemptId),
     handlePath: handleIn(directory, attemptId),
+    toolBridgePath: toolBridgeIn(directory, attemptId),
     remove: () => removeTransport(directory, attemptId),
   };
 }
 
 /** Removes the document and the handle, and what a worker that died while it wrote it has left. */
 export async function removeTransport(directory: string, attemptId: string): Promise<void> {
-  const files = [pathIn(directory, attemptId), handleIn(directory, attemptId)];
+  const files = [pathIn, handleIn, toolBridgeIn].map((file) => file(directory, attemptId));
   await Promise.all(files.flatMap((file) => [file, draftOf(file)]).map((file) => rm(file, { force: true })));
+  await rm(egressDirectory(directory, attemptId), { recursive: true, force: true });
 }
 
 const pathIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.json`);
 const handleIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.handle.json`);
+const toolBridgeIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.tools.json`);
 const draftOf = (path: string): string => `${path}.draft`;
 
+interface TransportContent {
+  json: string;
+  user?: AgentUser | undefined;
+  handle?: string | undefined;
+  toolBridge?: string | undefined;
+}
+
 /**
- * Writes `<attemptId>.json`, and `<attemptId>.handle.json` where there is a handle, readable by their owner only; a reader that
+ * Writes `<attemptId>.json`, and `<attemptId>.handle.json` and `<attemptId>.tools.json` where there is one, readable by their owner only; a reader that
  * sees a file sees all of it. An agent of another user owns its files, and its group may pass through the directory.
  *
  * @param options.handle JSON
+ * @param options.toolBridge JSON
  */
 export async function writeTransport(
   directory: string,
   attemptId: string,
-  { json, user, handle }: { json: string; user?: AgentUser | undefined; handle?: string | undefined },
+  { json, user, handle, toolBridge }: TransportContent,
 ): Promise<TransportFile> {
   const file = transportFile(directory, attemptId);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -48,6 +62,9 @@ export async function writeTransport(
   }
   if (handle !== undefined) {
     await writeWhole(file.handlePath, handle, user);
+  }
+  if (toolBridge !== undefined) {
+    await writeWhole(file.toolBridgePath, toolBridge, user);
   }
   await writeWhole(file.path, json, user);
   return file;

@@ -6,6 +6,7 @@ import { agentFindings } from '../local/agent-findings';
 import { CheckFindings } from '../local/check-findings';
 import { endOrphans } from '../local/end-attempt';
 import { fingerprintOf } from '../local/fingerprint';
+import { foundSandbox } from '../local/found-sandbox';
 import { reattachLocal, runLocal } from '../local/run-local';
 import type { AgentProvider, ProviderCheck, ProviderProbe } from '../provider';
 import { converse } from './converse';
@@ -17,8 +18,12 @@ import { askVersion } from './version';
  * @param options.environment what agents may be given variables from
  * @param options.user who agents run as; the user of this process when absent
  */
-export function createProcessProvider({ environment = process.env, user }: Partial<AgentHost> = {}): AgentProvider {
-  const host = { environment, user };
+export function createProcessProvider({
+  environment = process.env,
+  user,
+  sandbox,
+}: Partial<AgentHost> = {}): AgentProvider {
+  const host = { environment, user, sandbox };
   return {
     family: 'process',
     fingerprint: (agent) => Promise.resolve(fingerprintOf(agent, host)),
@@ -39,19 +44,23 @@ async function probe(agent: AgentConfig, host: AgentHost): Promise<ProviderProbe
     return { ok: false, diagnostics: refused };
   }
   const command = findCommand(agent.command ?? '', variables.PATH ?? '');
-  const notes = missingVariables(agent, host).map((key) => `The environment variable ${key} is not set on this host.`);
+  const missing = missingVariables(agent, host).map(
+    (key) => `The environment variable ${key} is not set on this host.`,
+  );
   if ('problem' in command) {
-    return { ok: false, diagnostics: [command.problem, ...notes] };
+    return { ok: false, diagnostics: [command.problem, ...missing] };
   }
-  const diagnostics = [`Found ${command.path}.`, ...notes, ...(outlives(agent, host) === false ? [notHere] : [])];
-  const capabilities = outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {};
+  const found = await foundSandbox(host);
+  const notes = [...missing, ...(outlives(agent, host) === false ? [notHere] : []), ...found.diagnostics];
+  const diagnostics = [`Found ${command.path}.`, ...notes];
+  const shown = { ...found, ...(outlives(agent, host) === true ? { capabilities: ['run.reattach'] } : {}) };
   if (agent.versionArgs === undefined) {
-    return { ok: true, ...capabilities, diagnostics: diagnostics };
+    return { ok: true, ...shown, diagnostics };
   }
   const reported = await askVersion(command.path, agent.versionArgs, { environment, user: host.user });
   return 'version' in reported
-    ? { ok: true, version: reported.version, ...capabilities, diagnostics: diagnostics }
-    : { ok: true, ...capabilities, diagnostics: [...diagnostics, reported.problem] };
+    ? { ok: true, version: reported.version, ...shown, diagnostics }
+    : { ok: true, ...shown, diagnostics: [...diagnostics, reported.problem] };
 }
 
 /** Its protocol has no more than a start: the program and its version are what there is to check. */

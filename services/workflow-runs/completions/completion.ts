@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { textPart, thinkingPart, toolCallPart } from '../models/message';
-import { type ModelAnswer, modelRequest, stopReason } from '../models/request';
+import { textPart, thinkingPart, toolCallPart } from '../../../platform/models/message';
+import { type ModelAnswer, modelRequest, stopReason } from '../../../platform/models/request';
 
 /** The request of a completion: a request to a model, and the form of its answer. */
 export const completionRequest = modelRequest

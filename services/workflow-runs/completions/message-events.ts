@@ -1,6 +1,6 @@
+import type { AnswerListener, ModelAnswer } from '../../../platform/models/request';
 import type { EventQueue } from '../http/event-queue';
 import type { ServerSentEvent } from '../http/event-stream';
-import type { AnswerListener, ModelAnswer } from '../models/request';
 
 type BlockKind = 'text' | 'thinking' | 'tool_use';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { ModelRequest } from '../../../platform/models/request';
 import type { OpenArea, WorkflowRunsContext } from '../context';
 import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
 import { refusalOf } from '../models/refusal';
-import type { ModelRequest } from '../models/request';
 import { type Completion, completion, completionOf, completionRequest, dryCompletion } from './completion';
 import { streamCompletion, streamNothing } from './stream';
 import { completeStructured } from './structured';

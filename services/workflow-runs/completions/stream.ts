@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { BytesResponse } from '../../../platform/http/response';
+import { ModelError } from '../../../platform/models/errors';
+import type { Models } from '../../../platform/models/models';
+import type { ModelRequest } from '../../../platform/models/request';
 import { EventQueue } from '../http/event-queue';
 import { eventStream, type ServerSentEvent } from '../http/event-stream';
 import { withPings } from '../http/pings';
-import { ModelError } from '../models/errors';
-import type { Models } from '../models/models';
-import type { ModelRequest } from '../models/request';
 import { MessageEvents, typed } from './message-events';
 
 interface Streaming {

@@ -1,7 +1,7 @@
+import { maxMessages } from '../../../platform/models/message';
+import type { Models } from '../../../platform/models/models';
+import type { ModelAnswer, ModelRequest, Usage } from '../../../platform/models/request';
 import { refuse } from '../http/errors';
-import { maxMessages } from '../models/message';
-import type { Models } from '../models/models';
-import type { ModelAnswer, ModelRequest, Usage } from '../models/request';
 import type { SchemaChecker } from '../schemas/schema-checker';
 
 /** An answer, and the JSON in it; none for one that calls tools instead. */

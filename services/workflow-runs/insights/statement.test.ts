@@ -39,15 +39,16 @@ describe('query statement', () => {
     );
   });
 
+  // A time that grows with the square of the length is minutes here; one in proportion is far below the bound on any machine.
   it('takes time in proportion to any text', () => {
     for (const piece of [`'`, `'a`, '"', '`', '/*', '--', '(', '[', ';', ' ', 'a']) {
       const began = performance.now();
       try {
-        assertOneQuery(`SELECT ${piece.repeat(20_000)}`);
+        assertOneQuery(`SELECT ${piece.repeat(400_000)}`);
       } catch {
         // Only the duration matters.
       }
-      expect(performance.now() - began).toBeLessThan(100);
+      expect(performance.now() - began).toBeLessThan(10_000);
     }
   });
 });

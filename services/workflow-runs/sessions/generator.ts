@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { compact } from '../../../platform/json/compact';
+import { ModelError } from '../../../platform/models/errors';
+import type { ModelRequest } from '../../../platform/models/request';
 import type { WorkflowRunsContext } from '../context';
-import { ModelError } from '../models/errors';
-import type { ModelRequest } from '../models/request';
 import { DeltaWriter } from './delta-writer';
 import { conversationOf, maxExchanges } from './history';
 import type { Exchange, SessionRecord } from './session';

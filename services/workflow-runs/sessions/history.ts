@@ -1,5 +1,5 @@
-import type { ModelRequest } from '../models/request';
-import { tokensOf } from '../models/tokens';
+import type { ModelRequest } from '../../../platform/models/request';
+import { tokensOf } from '../../../platform/models/tokens';
 import { type Exchange, turnsOf } from './session';
 
 /** The most exchanges a model is sent, this one among them. */

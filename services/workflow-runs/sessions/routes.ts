@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compact } from '../../../platform/json/compact';
+import type { Model } from '../../../platform/models/model';
 import { operationUuid } from '../../../platform/operations/new-ids';
 import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
@@ -8,7 +9,6 @@ import { refuse } from '../http/errors';
 import { eventStream, lastEventId } from '../http/event-stream';
 import { pageOf, pageQuery, readPage } from '../http/pages';
 import { ping, withPings } from '../http/pings';
-import type { Model } from '../models/model';
 import { refusalOf } from '../models/refusal';
 import { titleOf } from './brief';
 import { sendMessage } from './launcher';

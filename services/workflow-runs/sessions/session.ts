@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { modelName } from '../models/model';
-import { stopReason } from '../models/request';
+import { modelName } from '../../../platform/models/model';
+import { stopReason } from '../../../platform/models/request';
 
 /** Longest message of a user, in characters. */
 const longestContent = 100_000;

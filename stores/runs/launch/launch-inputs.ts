@@ -8,6 +8,7 @@ import type { RepositoryStore } from '../../settings/repository-store';
 import type { RoutingStore } from '../../settings/routing-store';
 import type { SandboxStore } from '../../settings/sandbox-store';
 import type { SettingsStore } from '../../settings/settings-store';
+import type { TransitionHookStore } from '../../settings/transition-hook-store';
 import type { TaskCheckpointStore } from '../../tasks/checkpoint-store';
 import type { AttemptStore } from '../attempt-store';
 
@@ -19,6 +20,7 @@ export interface LaunchSources {
   profiles: Pick<ProfileStore, 'get'>;
   sandboxes: Pick<SandboxStore, 'get'>;
   settings: Pick<SettingsStore, 'read'>;
+  transitionHooks: Pick<TransitionHookStore, 'read'>;
   taskCheckpoints: Pick<TaskCheckpointStore, 'read'>;
 }
 
@@ -40,12 +42,13 @@ export async function loadLaunchInputs(
   const routing = await sources.routing.inputs();
   const route = parent && inheritsProfile(parent, asked) ? undefined : launchRoute({ task, request: asked, routing });
   const request = routedRequest(asked, route);
-  const [repository, profile, sandbox, { features }, { checkpoint }] = await Promise.all([
+  const [repository, profile, sandbox, { features }, { checkpoint }, { value: transitionHooks }] = await Promise.all([
     task.git?.repo === undefined ? undefined : sources.repositories.find(task.git.repo),
     request.profileId === undefined ? undefined : sources.profiles.get(request.profileId),
     request.sandboxPresetId === undefined ? undefined : sources.sandboxes.get(request.sandboxPresetId),
     sources.settings.read(),
     sources.taskCheckpoints.read(task),
+    sources.transitionHooks.read(),
   ]);
   const { autoCommitOnComplete, timeoutMinutes } = features.agents;
   const inputs = { request, profile, sandbox };
@@ -61,6 +64,7 @@ export async function loadLaunchInputs(
     route,
     repository,
     autoCommitOnComplete,
+    transitionHooks,
     timeoutMs: timeoutMinutes * 60_000,
   };
 }

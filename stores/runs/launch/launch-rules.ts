@@ -26,6 +26,8 @@ export interface RuledLaunch {
   source: LaunchSource;
   parentAttemptId: string | undefined;
   actor: string;
+  /** The root of its execution tree, where it is recorded. */
+  tree?: string;
   /** Of a launch by a watcher. */
   watcher?: AskedContinuation;
 }
@@ -68,13 +70,13 @@ export async function ruleOnLaunch(
 }
 
 async function actionsOf({ attempts }: LaunchRuleSources, launch: RuledLaunch): Promise<AskedAction[]> {
-  const { taskId, project, agent, phase, request, source, parentAttemptId, actor, watcher } = launch;
+  const { taskId, project, agent, phase, request, source, parentAttemptId, actor, watcher, tree } = launch;
   const { profileId, sandboxPresetId, commitPolicy } = request;
   const subject = compact({ agent, phase, profileId, sandboxPresetId, commitPolicy, source });
   const named = alsoBySource[source];
   const also = named === undefined ? ['spend'] : [named, 'spend'];
   const common = { actor, taskId, subject, facts: subject, ...compact({ project }) };
-  const launched: AskedAction = { ...common, action: 'launch', also, agent, phase, ...compact({ watcher }) };
+  const launched: AskedAction = { ...common, action: 'launch', also, agent, phase, ...compact({ watcher, tree }) };
   const parent = source === 'child-agent' && parentAttemptId ? await attempts.get(parentAttemptId) : undefined;
   if (!parent) {
     return [launched];

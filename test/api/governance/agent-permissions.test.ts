@@ -103,6 +103,38 @@ describe('agent permissions API', () => {
     expect((await check('unknown-agent', 'create-task')).body).toMatchObject({ allowed: true, level: 'specialist' });
   });
 
+  it('are asked about the host that an action reaches, where the agent has trusted domains', async () => {
+    const reaches = async (more: object) => (await check('nurse', 'fetch', more)).body;
+    expect(await reaches({ host: 'evil.test' })).toMatchObject({ allowed: true });
+    await call('PATCH', '/nurse', { body: { trustedDomains: ['example.org', '*.example.org'] } });
+    for (const trusted of [{}, { host: 'example.org' }, { url: 'https://API.example.org:8443/x' }]) {
+      expect(await reaches(trusted)).toMatchObject({ allowed: true, requiresApproval: false });
+    }
+    const { id } = await ask('nurse', 'fetch');
+    await review(id, 'approved');
+    for (const other of [{ host: 'evil.test' }, { url: 'https://example.org.evil.test/' }, { url: 'http://[::1]/' }]) {
+      const answer = await reaches({ ...other, approvalId: id });
+      expect(answer).toMatchObject({ allowed: false, requiresApproval: true });
+      expect((await board.call('GET', `/api/governance/traces/${answer.traceId}`)).body).toMatchObject({
+        outcome: 'approval-required',
+        evaluatedRules: [{ id: 'trusted-domains' }],
+        raw: other,
+      });
+    }
+    await call('PATCH', '/nurse', { body: { restrictions: ['fetch'] } });
+    expect(await reaches({ host: 'evil.test' })).toMatchObject({ allowed: false, requiresApproval: false });
+  });
+
+  it.each([
+    [{ host: 'https://example.org' }, 'host'],
+    [{ url: 'file:///etc/passwd' }, 'url'],
+    [{ url: 'https://me:secret@example.org' }, 'url'],
+    [{ url: 'https://example.org', host: 'example.org' }, 'url'],
+  ])('refuse to be asked about %j', async (reached, path) => {
+    const { status, body } = await check('nurse', 'fetch', reached);
+    expect([status, body.details.issues[0].path]).toEqual([400, path]);
+  });
+
   it('are widened for one action by an approval', async () => {
     await call('PUT', '/larva/level', { body: { level: 'intern' } });
     const { id, ...asked } = await ask('larva', 'create-task');

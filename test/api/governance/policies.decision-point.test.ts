@@ -4,6 +4,7 @@ import { agentKey, type ApiUnderTest, type Reply, startWholeTestApi } from '../a
 
 let board: ApiUnderTest;
 let projects = 0;
+let marked = 0;
 const aProject = () => `project-${(projects += 1)}`;
 const call = (method: string, path: string, body?: object, key?: string) =>
   board.call(method, `/api${path}`, { ...(body ? { body } : {}), ...(key ? { key } : {}) });
@@ -13,6 +14,15 @@ const deny = (action: string) => ({ rules: [{ action, effect: 'deny' }] });
 
 /** How each action is tried on a task of a project, one way after the other. */
 type Tries = Record<string, (project: string, id: string) => Promise<Reply>>;
+/** Marks a message about a task that was sent before any rule forbade it. */
+const mark = async (taskId: string, verb: string, body: object): Promise<Reply> => {
+  const { squad } = board.api.context;
+  marked += 1;
+  const about = { taskId, agent: 'bee', message: 'a', mentions: [], system: false };
+  const made = { _id: `squad_marked${marked}`, timestamp: new Date().toISOString(), ...about };
+  const { id } = await squad.add(made as unknown as Parameters<typeof squad.add>[0]);
+  return call('POST', `/chat/squad/${id}/${verb}`, body);
+};
 const bulkReply = async (reply: Promise<Reply>): Promise<Reply> => {
   const { failed = [], ...rest } = (await reply).body;
   const [first] = failed as { error: string }[];
@@ -40,6 +50,13 @@ const tries: Record<string, Tries> = {
   'delete-task': { 'a deletion': (_project, id) => call('DELETE', `/tasks/${id}`) },
   'external-message': {
     'a message of the squad': (_project, id) => call('POST', '/chat/squad', { message: 'a', taskId: id }),
+    'a reaction to a message': (_project, id) => mark(id, 'react', { reaction: '+1' }),
+    'a pin of a message': (_project, id) => mark(id, 'pin', { pinned: true }),
+    'a message that begins a chat session': (_project, id) => call('POST', '/chat/send', { message: 'a', taskId: id }),
+    'a message to a chat session': async (_project, taskId) => {
+      const { id: sessionId } = await board.api.context.chats.create({ taskId, title: 'a', mode: 'ask' });
+      return call('POST', '/chat/send', { message: 'a', sessionId });
+    },
     'a notification': (_project, id) =>
       call('POST', '/notifications', { type: 'mention', targetAgent: 'ada', message: 'a', taskId: id }),
     'a mention': (_project, id) => call('POST', '/notifications/process', { taskId: id, content: 'for @ada' }),
@@ -80,6 +97,14 @@ describe('decision point', () => {
     const rows = [...page.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name);
     const named = [...new Set(rows)].filter((name) => governedActions.includes(name as never));
     expect([...named].sort()).toEqual([...governedActions].sort());
+  });
+
+  it('begins no chat session with a message that a policy denies', async () => {
+    const { body: policy } = await call('POST', '/policies', { name: 'A rule', ...deny('chat-message') });
+    expect(isRefused(await call('POST', '/chat/send', { message: 'a first word' }))).toBe(true);
+    const { body: sessions } = await call('GET', '/chat/sessions');
+    expect(sessions.map(({ title }: { title: string }) => title)).not.toContain('a first word');
+    await call('DELETE', `/policies/${policy.id}`);
   });
 
   it('refuses a broadcast, which has no project, under a policy that denies it', async () => {

@@ -35,6 +35,16 @@ const resources: Record<string, Resource> = {
     method: 'PATCH',
     write: (name) => ({ name, filter: { type: 'bug' } }),
   },
+  prompt: {
+    at: { make: ['/api/prompt-registry', { name: 'a', category: 'tool', content: 'x' }] },
+    method: 'PATCH',
+    write: (content) => ({ content, changelog: content }),
+  },
+  'transition hooks': {
+    at: '/api/settings/transition-hooks',
+    method: 'PUT',
+    write: (name) => ({ enabled: false, rules: [{ id: 'one', name, from: '*', to: 'done', gates: ['require-plan'] }] }),
+  },
   template: {
     at: { make: ['/api/templates', { name: 'a', taskDefaults: {} }] },
     method: 'PATCH',
@@ -70,6 +80,11 @@ const resources: Record<string, Resource> = {
     at: { make: ['/api/sandbox-policies', { name: 'Tight' }] },
     method: 'PUT',
     write: (name) => ({ name }),
+  },
+  'tool server': {
+    at: { make: ['/api/tool-servers', { displayName: 'a', transport: { kind: 'stdio', command: 'server' } }] },
+    method: 'PUT',
+    write: (displayName) => ({ displayName, transport: { kind: 'stdio', command: 'server' } }),
   },
   'shared resource': {
     at: { make: ['/api/shared-resources', { name: 'a', type: 'config', content: 'x' }] },

@@ -7,9 +7,12 @@ import { storedRows } from './stored-rows';
 
 let board: ApiUnderTest;
 let taskId: string;
+let promptId: string;
 beforeAll(async () => {
   board = await startWholeTestApi();
   taskId = (await board.call('POST', '/api/tasks', { body: { title: 'Subject' } })).body.id as string;
+  const prompt = { name: 'Subject', category: 'tool', content: 'Do it' };
+  promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt })).body.id as string;
 });
 afterAll(() => board.close());
 
@@ -48,7 +51,7 @@ it('every create of the OpenAPI document takes Idempotency-Key, or reports by wh
 
 describe.each(Object.keys(creates))('%s', (operationId) => {
   it('is done once under a key, also when its process dies before it answers', async () => {
-    const [path, body] = creates[operationId]?.({ taskId }) ?? ['', {}];
+    const [path, body] = creates[operationId]?.({ taskId, promptId }) ?? ['', {}];
     const key = randomUUID();
     const first = await send(path, body, key);
     expect([first.status, first.body]).toEqual([expect.any(Number), expect.anything()]);

@@ -1,6 +1,9 @@
+import { aGoal } from '../../support/factories/goal';
+
 /** What is there for the creates to be about. */
 export interface Subjects {
   taskId: string;
+  promptId: string;
 }
 
 /** A request that makes something, by its operation: the path and a body, of which there are no two alike. */
@@ -25,6 +28,17 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   reportDelegationViolation: ({ taskId }) => ['/api/agent/status/delegation-violation', { rule: 'no chains', taskId }],
   sendChatMessage: () => ['/api/chat/send', { message: 'Hello once' }],
   addDecision: () => ['/api/decisions', { decision: 'This way', confidence: 0.5, agent: 'decider' }],
+  createGoal: ({ taskId }) => ['/api/goals', { ...aGoal(taskId), objective: 'Reached once' }],
+  startDecisionReview: ({ taskId }) => [
+    '/api/decisions/reviews',
+    {
+      ...{ taskId, title: 'Once', prompt: 'Which way, once?', context: 'Known once' },
+      participants: [
+        { id: 'ada', label: 'Once' },
+        { id: 'bob', label: 'Twice' },
+      ],
+    },
+  ],
   createCeremony: () => ['/api/ceremonies', { kind: 'design_review', target: { prUrl: 'https://example.org/1' } }],
   giveFeedback: () => ['/api/feedback', { content: 'Good', sentiment: 'positive' }],
   submitError: () => ['/api/errors/submit', { errorMessage: 'It broke once' }],
@@ -38,6 +52,7 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
       summary: 'Learnt once',
     },
   ],
+  generateReport: () => ['/api/reports/generate', { title: 'Once', template: 'custom', content: 'Made once' }],
   createSharedResource: () => ['/api/shared-resources', { name: 'Shared', type: 'prompt', content: 'Do it' }],
   trackDocument: () => ['/api/doc-freshness', { path: 'docs/once.md', type: 'runbook', maxAgeDays: 30 }],
   createScoringProfile: () => [
@@ -64,6 +79,16 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   requestPermissionApproval: () => ['/api/agents/permissions/approvals', { agentId: 'once', action: 'merge' }],
   createSandboxPreset: () => ['/api/sandbox-policies', { id: 'once', name: 'Once' }],
   addAgentFromPreset: () => ['/api/config/agents/from-preset', { preset: 'gemini', type: 'once' }],
+  createToolServer: () => [
+    '/api/tool-servers',
+    { displayName: 'Once', transport: { kind: 'stdio', command: 'server' } },
+  ],
+  createPrompt: () => ['/api/prompt-registry', { name: 'Once', category: 'agent', content: 'Do {{it}}' }],
+  recordPromptUsage: ({ promptId }) => [`/api/prompt-registry/${promptId}/record-usage`, { model: 'once' }],
+  createTransitionRule: () => [
+    '/api/settings/transition-hooks/rules',
+    { name: 'Once', from: 'todo', to: 'done', gates: ['require-plan'] },
+  ],
   createHook: () => [
     '/api/hooks',
     { name: 'Once', event: 'task.created', action: 'webhook', config: { url: 'https://example.org/once' } },
@@ -99,6 +124,7 @@ export const elsewhere: Record<string, string> = {
   revokeWorkspaceTrust: 'the key, and the number of the decision it follows',
   createPullRequest: 'the key, and one open pull request for each branch',
   createWorktree: 'the key, and one worktree for each task',
+  rollOverGoal: 'the key, and one planned continuation for each goal',
   addRepository: 'the key, and its name; a host reads its settings first',
   registerAgent: 'the key, and the id that it names: a repetition announces it again',
   addAttachments: 'the key; its body is a form',

@@ -1,5 +1,6 @@
 import { watcherRisk } from '../../../contracts/governance/watcher-policy';
 import { permission } from '../../../contracts/permissions';
+import { maxTransitionRules } from '../../../contracts/settings/transition-hook';
 import { capabilityIds } from '../../../domain/capabilities';
 import { maxWorkspaces } from '../../../stores/identity/workspace-store';
 
@@ -13,6 +14,7 @@ export const bounded: Record<string, [most: number, because: string]> = {
   listSprints: [500, 'managedListLimit'],
   listTaskTypes: [500, 'managedListLimit'],
   listTemplates: [500, 'maxTemplates'],
+  listReportTemplates: [5, 'the templates that there are'],
   listToolPolicies: [200, 'the record editor of tool policies'],
   getAgents: [100, 'the schema of the configuration'],
   getDependencyGraph: [1_000, 'maxTasks of one direction; the rest is in the dependencies of each task'],
@@ -25,15 +27,23 @@ export const bounded: Record<string, [most: number, because: string]> = {
 export const ofOneThing: Record<string, [most: number, because: string]> = {
   getAttempt: [1_000, 'listed commits and files of a completion; claims are bounded by its schema'],
   getAuthContext: [permission.options.length, 'the permissions that there are'],
+  getBridgedToolCatalog: [16_000, 'toolLimits of 32 servers, the most that an agent or a profile names'],
+  getToolCatalog: [16_000, 'toolLimits of 32 servers, the most that an agent or a profile names'],
   getBroadcast: [1_000, 'maxReaders of a broadcast'],
   getConflictFile: [26_000, 'maxVersionBytes, of which a marker has at least 20 with its lines'],
   getConflicts: [1_000, 'maxListed of the files in conflict'],
   getDecision: [100, 'the schema of a decision; its chain has 50, longestChain, and goes on with that of the first'],
+  getDecisionReview: [80, 'reviewLimits: two answers of eight participants in five rounds'],
   getError: [50, 'the schema of an error; related tasks are 10, relatedNamed'],
   getFileDiff: [25_000, 'maxPageBytes, of which a line has at least 40'],
   getFeedback: [20, 'the schema of feedback'],
   getGovernanceTrace: [256, 'the bounds of what a trace stores'],
+  getGoal: [
+    1_500,
+    'goalLimits: its runs, its changes of state by callers, those that follow from runs, and its evidence',
+  ],
   getOwnProfile: [maxWorkspaces, 'maxWorkspaces, in each of which a user is a member once'],
+  getPrompt: [8_000, 'the names of variables that fit into the content of a prompt'],
   getReflection: [20, 'the schema of a reflection'],
   getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
   getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],
@@ -42,6 +52,9 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getRunRecovery: [66, 'artifacts that the schema of a completion allows, and two lines about files and commits'],
   getRunStatus: [capabilityIds.length, 'capabilityIds; the controls are a table of fewer'],
   getSharedResource: [200, 'the schema of a shared resource'],
+  getToolServer: [256, 'the schema of a definition; hosts of its health are maxHosts'],
+  getTransitionHooks: [maxTransitionRules, 'maxTransitionRules'],
+  getTransitionRule: [50, 'the schema of a rule'],
   getWatcherPolicy: [watcherRisk.options.length, 'the risks that there are'],
   getWorktree: [50, 'keptHistory of a worktree; findings are one for each code, with 20 processes'],
   inspectQueueEntry: [16, 'the ceilings of a reservation'],
@@ -51,8 +64,25 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
 
 /** Responses that sum up or show a part of a list, and the list that has all of it. */
 export const summaries: Record<string, string> = {
+  compareAgents: 'listTelemetry',
+  getAllMetrics: 'listTelemetry',
+  getDailyDigest: 'listTelemetry',
+  getDurationMetrics: 'listTelemetry',
+  getOperationsDigest: 'listTelemetry',
+  getRecentSummary: 'listTasks',
+  getStandup: 'listActivity',
+  getSummary: 'listTasks',
+  getRunMetrics: 'listTelemetry',
+  getTaskCosts: 'listTelemetry',
+  getTimeline: 'listTasks',
+  getTokenMetrics: 'listTelemetry',
+  getTrends: 'listTelemetry',
+  getUtilization: 'listTelemetry',
+  getVelocity: 'listTasks',
   getAgentStatus: 'listReservations',
   getBlockingStatus: 'listDependencies',
+  getBoardHealth: 'listTasks',
+  getBoardMetrics: 'listTasks',
   getChatSession: 'readChatHistory',
   getConfiguration: 'listRepositories',
   getFeedbackAnalytics: 'listFeedback',

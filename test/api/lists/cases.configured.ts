@@ -15,6 +15,11 @@ const workspace = (name: string) => (board: ApiUnderTest, n: number) =>
     capabilities: [],
   });
 
+const prompt = (name: string) => (board: ApiUnderTest, n: number) =>
+  done(board, 'POST', '/api/prompt-registry', { name: `${name} ${n}`, category: 'tool', content: 'Do it' });
+
+const onePrompt = async (board: ApiUnderTest): Promise<string> => (await prompt('Listed')(board, 0)).id as string;
+
 /** What people configure and programs announce. */
 export const configuredCases: ListCase[] = [
   {
@@ -57,11 +62,41 @@ export const configuredCases: ListCase[] = [
         ...{ origin: 'issue', state: 'creating', createdAt: '2026-01-01T00:00:00.000Z' },
       }),
   },
+  { operation: 'listPrompts', path: '/api/prompt-registry?category=tool', add: prompt('Prompt') },
+  {
+    operation: 'listPromptStats',
+    path: '/api/prompt-registry/stats/all',
+    idOf: ({ promptId }) => promptId,
+    add: prompt('Counted'),
+  },
+  {
+    operation: 'listPromptVersions',
+    prepare: onePrompt,
+    path: (id) => `/api/prompt-registry/${id}/versions`,
+    idOf: ({ version }) => version,
+    add: (board, n, id) => done(board, 'PATCH', `/api/prompt-registry/${id}`, { content: `Version ${n}` }),
+  },
+  {
+    operation: 'listPromptUsage',
+    prepare: onePrompt,
+    path: (id) => `/api/prompt-registry/${id}/usage`,
+    add: (board, _n, id) => done(board, 'POST', `/api/prompt-registry/${id}/record-usage`, {}),
+  },
   {
     operation: 'listSandboxPresets',
     path: '/api/sandbox-policies',
     items: 'presets',
     add: posting('/api/sandbox-policies', (n) => ({ id: `listed-${n}`, name: `Preset ${n}` })),
+  },
+  {
+    operation: 'listToolServers',
+    path: '/api/tool-servers',
+    items: 'servers',
+    add: posting('/api/tool-servers', (n) => ({
+      id: `listed-${n}`,
+      displayName: `Server ${n}`,
+      transport: { kind: 'stdio', command: 'server' },
+    })),
   },
   {
     operation: 'listPolicies',

@@ -1,4 +1,5 @@
 import { newItemId } from '../../../api/tasks/tasks/items';
+import { aGoal } from '../../support/factories/goal';
 import { done, type ListCase, posting } from './list-case';
 
 const at = () => new Date().toISOString();
@@ -19,10 +20,51 @@ const alert = {
 /** What was decided, measured and found out. */
 export const governedCases: ListCase[] = [
   {
+    operation: 'listReports',
+    path: '/api/reports',
+    add: posting('/api/reports/generate', (n) => ({ title: `Report ${n}`, template: 'custom', content: 'Text' })),
+  },
+  {
+    operation: 'listFailedRuns',
+    path: '/api/metrics/failed-runs?period=24h&project=failing',
+    add: posting('/api/telemetry/events', (n) => ({
+      type: 'run.completed',
+      taskId: 'task_20260101_failed',
+      agent: 'lister',
+      project: 'failing',
+      durationMs: n,
+      success: false,
+    })),
+  },
+  {
     operation: 'listGovernanceTraces',
     path: '/api/governance/traces?kind=ceremony',
     add: ({ api }, n) =>
       api.context.traces.record({ kind: 'ceremony', outcome: 'allowed', title: `trace ${n}`, summary: 'listed' }),
+  },
+  {
+    operation: 'getBudget',
+    path: '/api/metrics/budget',
+    items: 'scopes',
+    idOf: ({ scopeId }) => scopeId,
+    add: ({ api }, n) => {
+      const run = { taskId: 'task_20260101_listed', attemptId: 'attempt_listed0001', agent: 'lister' };
+      const report = { key: `list-${n}`, ...run, project: `project-${n}`, tokens: 1, costUsd: 0, at: at() };
+      return api.context.budgets.ledger.record([report]);
+    },
+  },
+  {
+    operation: 'listDelegatedApprovals',
+    path: '/api/delegation/log',
+    items: 'approvals',
+    add: ({ api }, n) => {
+      const scope = { type: 'all' } as const;
+      const by = { createdBy: 'ada', setBy: 'user:ada', createdAt: at() };
+      const originalDelegation = { id: 'delegation_1', delegateAgent: 'lister', expires: at(), scope, ...by };
+      const about = { taskId: 'task_20260101_listed', taskTitle: 'Listed', agent: 'lister' };
+      const entry = { kind: 'completion', delegated: true, timestamp: at(), originalDelegation, ...about } as const;
+      return api.context.delegations.note({ id: `delegated_${n}`, ...entry }, { confirmed: true });
+    },
   },
   {
     operation: 'listAudit',
@@ -51,6 +93,44 @@ export const governedCases: ListCase[] = [
     operation: 'listDecisions',
     path: '/api/decisions?agent=lister&minConfidence=0.1',
     add: posting('/api/decisions', (n) => ({ decision: `way ${n}`, confidence: 0.5, agent: 'lister' })),
+  },
+  {
+    operation: 'listRunContinuations',
+    path: '/api/watcher-policies/continuations?taskId=task_20260101_listed',
+    items: 'continuations',
+    idOf: ({ sourceAttemptId }) => sourceAttemptId,
+    add: ({ api }, n) =>
+      api.context.runContinuations.plan({
+        sourceAttemptId: `attempt_00000000000${n}`,
+        taskId: 'task_20260101_listed',
+        status: 'partial',
+        state: 'planned',
+        attemptId: `attempt_10000000000${n}`,
+        plannedAt: at(),
+      }),
+  },
+  {
+    operation: 'listGoals',
+    prepare: async (board) => (await board.createTask()).id,
+    path: (taskId) => `/api/goals?rootTaskId=${taskId}&state=active,paused`,
+    items: 'goals',
+    add: (board, n, taskId) => done(board, 'POST', '/api/goals', aGoal(taskId, { objective: `goal ${n}` })),
+  },
+  {
+    operation: 'listDecisionReviews',
+    path: '/api/decisions/reviews?taskId=task_20260101_review&state=collecting',
+    add: ({ api }, n) =>
+      api.context.decisionReviews.open({
+        ...{
+          id: `review_${String(n).padStart(12, '0')}`,
+          taskId: 'task_20260101_review',
+          title: 'Listed',
+          prompt: 'Which?',
+        },
+        ...{ context: 'None', state: 'collecting', rounds: 1, round: 1, participants: [], answers: [], revision: 1 },
+        // Two at a time were made in the same millisecond.
+        ...{ createdBy: 'user:test', createdAt: `2026-01-01T00:00:0${Math.floor(n / 2)}.000Z`, updatedAt: at() },
+      }),
   },
   {
     operation: 'listCeremonies',

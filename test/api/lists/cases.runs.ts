@@ -25,7 +25,7 @@ async function put(board: ApiUnderTest, name: string, record: Stored & Record<st
   await (await board.api.context.database.collection<Stored>({ name })).insert(record);
 }
 
-const putAttempt = (board: ApiUnderTest, n: number) =>
+const putAttempt = (board: ApiUnderTest, n: number, fields: object = {}) =>
   put(board, 'attempts', {
     _id: attemptId(n),
     schemaVersion: 'attempt/v1',
@@ -42,7 +42,11 @@ const putAttempt = (board: ApiUnderTest, n: number) =>
     // Two at a time were made in the same millisecond.
     createdAt: at(Math.floor(n / 2)),
     createdBy: 'user:test',
+    ...fields,
   });
+
+const tracedTask = 'task_20260101_traced';
+const tracedAttempt = 'attempt_list0traced';
 
 const digest = `sha256:${'0'.repeat(64)}`;
 const evidence = {
@@ -90,7 +94,34 @@ export const runCases: ListCase[] = [
       await store.create(`scheduled_00000000000${n}`, { ...fields, workspaceId: 'local' });
     },
   },
-  { operation: 'listAttempts', path: `/api/agents/${taskId}/attempts`, items: 'attempts', add: putAttempt },
+  {
+    operation: 'listAttempts',
+    path: `/api/agents/${taskId}/attempts`,
+    items: 'attempts',
+    add: (board, n) => putAttempt(board, n),
+  },
+  {
+    operation: 'listTaskTraces',
+    path: `/api/traces/task/${tracedTask}`,
+    items: 'traces',
+    idOf: ({ traceId }) => traceId,
+    add: (board, n) => putAttempt(board, n + 100, { taskId: tracedTask, steps: { admitted: at(Math.floor(n / 2)) } }),
+  },
+  {
+    operation: 'getRunTrace',
+    path: `/api/traces/${tracedAttempt}`,
+    items: 'spans',
+    idOf: ({ spanId }) => spanId,
+    prepare: async (board) => {
+      await putAttempt(board, 0, { _id: tracedAttempt, taskId: 'task_20260101_spans0', steps: { admitted: at() } });
+      return '';
+    },
+    add: async ({ api }, n) =>
+      api.context.events.append(
+        { taskId: 'task_20260101_spans0', attemptId: tracedAttempt, provider: 'process', agent: 'example' },
+        [{ kind: 'tool.started', payload: { name: `tool ${n}` }, itemId: `tool-${n}`, receivedAt: at(n) }],
+      ),
+  },
   {
     operation: 'listWorkspaceCheckpoints',
     path: `/api/agents/${taskId}/workspace/checkpoints?attemptId=${attemptOfCheckpoints}`,

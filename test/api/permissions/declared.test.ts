@@ -1,8 +1,9 @@
 import { type Permission, permission, type Role, rolePermissions } from '../../../contracts/permissions';
 import { childrenPermission } from '../../../contracts/runs/attempt-handle';
+import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
-import { expectedAnswer } from './expected-answer';
+import { expectedAnswer, handlePermissions } from './expected-answer';
 import { type Operation, operationsOf } from './operations';
 
 let board: ApiUnderTest;
@@ -12,7 +13,7 @@ let operations: Operation[];
 beforeAll(async () => {
   board = await startWholeTestApi();
   all = operationsOf((await board.call('GET', '/api/openapi.json')).body as OpenApiDocument);
-  operations = all.filter((operation) => operation.permission !== childrenPermission);
+  operations = all.filter((operation) => !handlePermissions.includes(operation.permission));
 });
 afterAll(() => board.close());
 
@@ -27,6 +28,9 @@ const questions = [
   'POST /api/config/team-roster/preview-route',
   'POST /api/config/team-roster/validate',
   'POST /api/policies/evaluate',
+  'POST /api/prompt-registry/{id}/render-preview',
+  'POST /api/reports/generate',
+  'POST /api/sandbox-policies/validate',
   'POST /api/scoring/evaluate',
   'POST /api/tool-policies/{role}/validate',
   'POST /api/watcher-policies/evaluate',
@@ -36,9 +40,12 @@ const questions = [
 /** What only administrators may do, by name: what widens an agent's power, decides for people, or removes a record. */
 const administrative = [
   'DELETE /api/activity',
+  'DELETE /api/delegation',
   'DELETE /api/identity/workspaces/{workspaceId}/members/{memberId}',
   'DELETE /api/notifications',
+  'DELETE /api/settings/transition-hooks/rules/{id}',
   'DELETE /api/status-history',
+  'DELETE /api/tool-servers/{id}',
   'GET /api/audit',
   'GET /api/audit/verify',
   'GET /api/auth/rotation-status',
@@ -48,11 +55,14 @@ const administrative = [
   'GET /api/identity/workspaces/{workspaceId}/device-sessions',
   'GET /api/identity/workspaces/{workspaceId}/invitations',
   'GET /api/notifications/pending',
+  'GET /api/settings/transition-hooks',
+  'GET /api/settings/transition-hooks/rules/{id}',
   'GET /health/deep',
   'PATCH /api/agents/permissions/{id}',
   'PATCH /api/identity/users/{userId}',
   'PATCH /api/identity/workspaces/{workspaceId}',
   'PATCH /api/identity/workspaces/{workspaceId}/members/{memberId}',
+  'PATCH /api/settings/transition-hooks',
   'POST /api/admission/queue/{id}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/resume',
@@ -62,6 +72,11 @@ const administrative = [
   'POST /api/agents/{taskId}/workspace-trust/revoke',
   'POST /api/auth/change-password',
   'POST /api/auth/rotate-secret',
+  'POST /api/delegation',
+  'POST /api/goals',
+  'POST /api/goals/{goalId}/rollover',
+  'POST /api/goals/{goalId}/runs',
+  'POST /api/goals/{goalId}/transition',
   'POST /api/identity/invitations/{id}/revoke',
   'POST /api/identity/workspaces',
   'POST /api/identity/workspaces/{workspaceId}/api-tokens',
@@ -75,17 +90,31 @@ const administrative = [
   'POST /api/notifications/mark-sent',
   'POST /api/retention/{kind}/dry-run',
   'POST /api/run-approvals/{approvalId}/decision',
+  'POST /api/settings/transition-hooks/rules',
+  'POST /api/settings/transition-hooks/validate',
   'POST /api/tasks/{taskId}/worktree/adopt',
+  'POST /api/tool-servers',
+  'POST /api/tool-servers/{id}/discover',
   'PUT /api/agents/permissions/{id}/level',
   'PUT /api/agents/routing',
+  'PUT /api/settings/transition-hooks',
+  'PUT /api/settings/transition-hooks/rules/{id}',
+  'PUT /api/tool-servers/{id}',
 ];
 
 /** Writes by where they are; the first row that a path matches has the permission it must declare. */
 const byPath: [RegExp, Permission][] = [
+  // The delegate decides with its own key; who that is, administrators set.
+  [/^\/api\/delegation\/approvals\//, 'task:write'],
+  [/^\/api\/delegation$/, 'admin:manage'],
   // Which programs run, on which repositories, with which instructions, and who is notified.
-  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities)(\/|$)/, 'settings:write'],
+  // What every change of a status has to obey.
+  [/^\/api\/settings\/transition-hooks(\/|$)/, 'admin:manage'],
+  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports)(\/|$)/, 'settings:write'],
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
+  // What has an effect like that of an agent.
+  [/^\/api\/tool-servers\/call$/, 'agent:write'],
   // What is the caller's own: its name, its workspace, its token.
   [/^\/api\/identity\/(profile(\/|$)|workspaces\/switch$|invitations\/accept$)/, 'workspace:read'],
   // Its own sessions, of whichever role a user is.
@@ -100,8 +129,11 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/tasks\/\{taskId\}\/review\//, 'agent:write'],
   [/^\/api\/workflows\/runs\/\{runId\}\/steps\/\{stepId\}\/start$/, 'agent:write'],
   [/^\/api\/scheduled-launches(\/|$)/, 'agent:write'],
+  [/^\/api\/goals(\/|$)/, 'admin:manage'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
   [/^\/api\/workflows\//, 'workflow:execute'],
+  [/^\/api\/prompt-registry\/\{id\}\/record-usage$/, 'telemetry:write'],
+  [/^\/api\/prompt-registry(\/|$)/, 'settings:write'],
   [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],
   [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
   [/^\/api\/conflicts\/\{taskId\}\/(resolve|continue|abort)$/, 'task:write'],
@@ -151,7 +183,14 @@ describe('every operation', () => {
       'POST /api/run-children',
       'POST /api/run-children/{attemptId}/stop',
     ]);
-    expect(permission.options).not.toContain(childrenPermission);
+    expect(namesOf(all.filter((operation) => operation.permission === toolsPermission))).toEqual([
+      'GET /api/run-tool-bridge/catalog',
+      'POST /api/run-tool-bridge/call',
+      'POST /api/run-tool-bridge/mcp',
+    ]);
+    for (const own of [childrenPermission, toolsPermission]) {
+      expect(permission.options).not.toContain(own);
+    }
   });
 
   it('that only administrators may do is on the list of these', () => {
@@ -204,6 +243,8 @@ describe('the role', () => {
       'GET /api/identity/workspaces/{workspaceId}/device-sessions',
       'GET /api/identity/workspaces/{workspaceId}/invitations',
       'GET /api/notifications/pending',
+      'GET /api/settings/transition-hooks',
+      'GET /api/settings/transition-hooks/rules/{id}',
       'GET /api/tasks/{taskId}/worktree/open',
       'GET /health/deep',
     ]);

@@ -1,6 +1,10 @@
 import { type Permission, type Role, rolePermissions } from '../../../contracts/permissions';
 import { childrenPermission } from '../../../contracts/runs/attempt-handle';
+import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
 import type { Operation } from './operations';
+
+/** What only handles of running attempts permit, and no key. */
+export const handlePermissions: readonly (string | undefined)[] = [childrenPermission, toolsPermission];
 
 /** The expected response: a refusal with its code, or anything that is neither a refusal nor a failure. */
 export type ExpectedAnswer =
@@ -28,7 +32,7 @@ export function expectedAnswer({ method, permission }: Operation, role: Role | u
     return 'permitted';
   }
   // What only the handle of a running attempt opens: no key does.
-  if (role === undefined || permission === childrenPermission) {
+  if (role === undefined || handlePermissions.includes(permission)) {
     return { status: 401, code: 'AUTH_REQUIRED' };
   }
   if (role === 'read-only' && method !== 'GET') {

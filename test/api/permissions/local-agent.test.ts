@@ -17,6 +17,7 @@ const ofLocalAgents = [
   'continueConversation',
   'createScheduledLaunch',
   'followUpConversation',
+  'callTool',
   'forkConversation',
   'interruptRun',
   'messageRun',

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closeCodes } from '../../../api/system/feed/watcher';
 import { type Role, rolePermissions } from '../../../contracts/permissions';
-import { childrenPermission } from '../../../contracts/runs/attempt-handle';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { eventually } from '../../../platform/testing/eventually';
 import { type TestTemporal, testTemporal } from '../../support/stack/temporal';
@@ -9,7 +8,7 @@ import { TestWatcher } from '../../support/watcher';
 import { adminKey, agentKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api-under-test';
 import { removedMember, revokedDevice, signedInAdmin } from './callers';
 import { connectionTo, type Reply } from './connection';
-import { expectedAnswer, furtherPermissions, otherProofs } from './expected-answer';
+import { expectedAnswer, furtherPermissions, handlePermissions, otherProofs } from './expected-answer';
 import { type Operation, operationsOf, requestOf } from './operations';
 import { whatIsStored } from './what-is-stored';
 
@@ -201,7 +200,7 @@ describe.each(boards)('an API $title', ({ title, settings, credentials }) => {
       const foreign = { ...cookie, Origin: 'https://attacker.example' };
       expect(await notRefused(foreign, operations, 'CORS_REJECTED')).toEqual([]);
       const writes = operations.filter(
-        ({ method, permission }) => method !== 'GET' && permission !== childrenPermission,
+        ({ method, permission }) => method !== 'GET' && !handlePermissions.includes(permission),
       );
       expect(await notRefused(cookie, writes, 'CSRF_REJECTED')).toEqual([]);
     });

@@ -172,6 +172,13 @@ describe('sandbox presets', () => {
   test.each([
     ['a climbing path', { filesystem: { writePaths: ['src/../../etc'] } }, 'filesystem.writePaths.0'],
     ['a URL for a host', { network: { allowedHosts: ['http://x/'] } }, 'network.allowedHosts.0'],
+    [
+      'a port that is none',
+      { network: { defaultEgress: 'deny', allowedHosts: ['x:70000'] } },
+      'network.allowedHosts.0',
+    ],
+    ['hosts beside everything else', { network: { allowedHosts: ['x.example'] } }, 'network.allowedHosts'],
+    ['too little memory', { resources: { memoryMb: 1 } }, 'resources.memoryMb'],
     ['a prefix without a slash', { network: { allowedPathPrefixes: ['v1'] } }, 'network.allowedPathPrefixes.0'],
     ['a value of a variable', { environment: { passthrough: ['TOKEN=abc'] } }, 'environment.passthrough.0'],
     ['a credential for its name', { credentials: { brokerRefs: ['user:pass@x'] } }, 'credentials.brokerRefs.0'],

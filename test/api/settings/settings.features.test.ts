@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { decideCapacity } from '../../../activities/agent-run/admission/decide';
 import { type AdmissionControl, retryAfter } from '../../../activities/agent-run/admission/dependencies';
+import { budgetScope } from '../../../contracts/settings/budget';
 import { type Features, features } from '../../../contracts/settings/settings';
 import { breakerSignals } from '../../../domain/admission/breaker';
 import { budgetUse } from '../../../domain/admission/budget';
@@ -10,7 +11,9 @@ import { type CapacityPolicy, policiesOf } from '../../../domain/admission/capac
 import { type AdmissionRequest, queuePriority } from '../../../domain/admission/request';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import { type Candidate, effectivePriority, schedule } from '../../../domain/admission/schedule';
+import { usesOf } from '../../../domain/budgets/use';
 import { commitPolicyOf } from '../../../domain/contract/commit-policy';
+import { isContinuedByWatcher } from '../../../domain/governance/watched-end';
 import { inventoryOf, trustAtLaunch } from '../../../domain/workspaces/trust';
 import { createAdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
 import { createQueueStore } from '../../../stores/runs/admission/queue-store';
@@ -83,6 +86,12 @@ const failed = { id: 'attempt_ab12cd34', agent: 'ant', status: 'failed', result:
 const asked = { runId: 'attempt_ab12cd34', continuationCount: 1, monthlySpendUsd: 3, prompt: 'Go on' };
 const watch = async () => (await board.call('POST', '/api/watcher-policies/evaluate', { body: asked })).body.decision;
 const watching = { watcher: { enabled: true, globalKillSwitch: false, defaultMode: 'auto' } };
+const watcherNow = async () => (await board.api.context.settings.read()).features.watcher;
+const partial = {
+  status: 'partial' as const,
+  terminalSource: 'process' as const,
+  claims: { continuation: { provider: 'ant', kind: 'thread' as const, reference: 't' } },
+};
 const watcher = (values: [Value, Value]): Proof => ({ values, given: watching, effect: watch });
 
 const request = (): AdmissionRequest =>
@@ -115,6 +124,16 @@ const budget = (values: [Value, Value]) =>
   admission(values, ({ treeBudget }) =>
     budgetUse(treeBudget, { inputTokens: 5, outputTokens: 5, cacheTokens: 0, totalTokens: 10, cost: 1 } as never),
   );
+/** What is used of the budgets of each scope while each has used 60 and one run is at work. */
+const spending = (values: [Value, Value], given: object = {}): Proof => ({
+  values,
+  given: { budget: { limits: { agent: { tokens: 100, costUsd: 100 } }, ...given } },
+  effect: ({ budget: settings }) => {
+    const time = { settings, at: Date.parse('2026-11-24T02:00:00.000Z') };
+    const used = { spend: { tokens: 60, costUsd: 60 }, holds: 1 };
+    return budgetScope.options.map((scope) => usesOf({ scope, scopeId: 'one' }, used, time));
+  },
+});
 const entry = (id: string, fields: Partial<Candidate> = {}): Candidate => ({
   id,
   workspaceId: 'a',
@@ -159,6 +178,7 @@ const capacity = (values: [Value, Value]): Proof => ({
 });
 
 const proofs: Record<string, Proof | Elsewhere> = {
+  'toolServers.credentialScopes': { suite: 'test/e2e/integrations/tool-discovery.test.ts' },
   darkMode: {
     values: [false, true],
     effect: async () => (await board.call('GET', '/api/settings/features')).body.darkMode,
@@ -193,10 +213,16 @@ const proofs: Record<string, Proof | Elsewhere> = {
   'retention.archivedTaskDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.runEventDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.traceDays': { suite: 'test/activities/retention/retention.test.ts' },
+  'tracing.enabled': { suite: 'test/e2e/runs/traces.test.ts', mentions: 'tracing: { enabled' },
   'retention.spoolHours': { suite: 'test/activities/retention/retention.test.ts' },
   'watcher.enabled': watcher([true, false]),
   'watcher.globalKillSwitch': watcher([false, true]),
   'watcher.defaultMode': watcher(['auto', 'ask_always']),
+  'watcher.continueRuns': {
+    values: [true, false],
+    given: watching,
+    effect: async () => isContinuedByWatcher(await watcherNow(), partial),
+  },
   'watcher.maxContinuationsPerRun': watcher([3, 1]),
   'watcher.spendCapUsd': watcher([5, 1]),
   'admission.enabled': admission([true, false], (settings) => policiesOf(settings, request()).length),
@@ -220,6 +246,16 @@ const proofs: Record<string, Proof | Elsewhere> = {
   'admission.fanOutBreaker.pressureMinDescendants': breaker([8, 100], { pressurePercent: 50 }),
   'admission.treeBudget.tokens': budget([null, 10]),
   'admission.treeBudget.costUsd': budget([null, 1]),
+  'budget.enabled': spending([true, false]),
+  'budget.warningThreshold': spending([80, 50], { reservePerRun: { tokens: 0, costUsd: 0 } }),
+  'budget.timeZone': spending(['UTC', 'Asia/Tokyo']),
+  'budget.reservePerRun.tokens': spending([0, 50]),
+  'budget.reservePerRun.costUsd': spending([0, 50]),
+  ...Object.fromEntries(
+    budgetScope.options.flatMap((scope) =>
+      ['tokens', 'costUsd'].map((resource) => [`budget.limits.${scope}.${resource}`, spending([null, 10])]),
+    ),
+  ),
   'admission.queue.enabled': capacity([true, false]),
   'admission.queue.globalLimit': capacity([10, 1]),
   'admission.queue.perWorkspaceLimit': capacity([10, 1]),

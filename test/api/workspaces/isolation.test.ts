@@ -35,8 +35,11 @@ beforeAll(async () => {
       permission !== undefined && tag !== 'health' && !(method === 'POST' && /\/worktree|\/retention\//.test(template)),
   );
   taskId = (await board.call('POST', '/api/tasks', { body: { title: `O${mark}` }, key: alpha.key })).body.id as string;
+  const prompt = { name: `O${mark}`, category: 'tool', content: 'Do it' };
+  const promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt, key: alpha.key })).body
+    .id as string;
   for (const create of Object.values(creates)) {
-    const [path, body] = create({ taskId });
+    const [path, body] = create({ taskId, promptId });
     const marked = JSON.parse(JSON.stringify(body).replaceAll('nce', mark)) as object;
     const reply = await board.call('POST', path, { body: marked, key: alpha.key });
     const id: unknown = reply.body.id ?? reply.body.messageId ?? reply.body.role ?? reply.body.agentId;

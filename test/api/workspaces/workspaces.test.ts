@@ -167,6 +167,8 @@ describe('a workspace', () => {
     const refused = { status: 403, body: { code: 'FORBIDDEN' } };
     expect(await other.call('PUT', '/api/config/agents', { body: agents, key })).toMatchObject(refused);
     expect(await other.call('POST', '/api/config/repos', { body: repository, key })).toMatchObject(refused);
+    const server = { id: 'own', displayName: 'Own', transport: { kind: 'stdio', command: '/bin/sh' } };
+    expect(await other.call('POST', '/api/tool-servers', { body: server, key })).toMatchObject(refused);
     const headers = { 'X-Board-Workspace': workspaceId };
     expect(await other.call('PUT', '/api/config/agents', { body: agents, headers })).toMatchObject({ status: 200 });
     const seen = async (options: CallOptions) => (await other.call('GET', '/api/config/agents', options)).body.agents;
@@ -179,10 +181,13 @@ describe('a workspace', () => {
     const patch = (id: string, body: object) => callIn(id, 'PATCH', '/api/settings/features', { body });
     const ceilings = { admission: { limits: { global: { runs: 3 } } } };
     expect(await patch(alpha, ceilings)).toMatchObject({ status: 409, body: { code: 'INSTALLATION_SETTING' } });
+    const scopes = { toolServers: { credentialScopes: [{ name: 'a', environmentKey: 'A_TOKEN', enabled: true }] } };
+    expect(await patch(alpha, scopes)).toMatchObject({ status: 409, body: { details: { settings: ['toolServers'] } } });
+    expect((await patch('local', scopes)).status).toBe(200);
     expect((await patch('local', ceilings)).status).toBe(200);
     expect((await patch(alpha, { retention: { traceDays: 3 } })).status).toBe(200);
     const read = async (id: string) => (await callIn(id, 'GET', '/api/settings/features')).body;
-    expect(await read(alpha)).toMatchObject({ ...ceilings, retention: { traceDays: 3 } });
+    expect(await read(alpha)).toMatchObject({ ...ceilings, ...scopes, retention: { traceDays: 3 } });
     expect((await read(beta)).retention.traceDays).not.toBe(3);
     expect(await patch(alpha, { squadChat: false })).toMatchObject({ status: 200 });
     const say = (workspace: string) => callIn(workspace, 'POST', '/api/chat/squad', { body: { message: 'Hello' } });

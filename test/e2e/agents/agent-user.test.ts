@@ -113,6 +113,22 @@ whereRoot('agents that run as another user', () => {
     expect(lstatSync(data).mode & 0o777).toBe(0o710);
   });
 
+  it('are confined by a sandbox preset as that user, by its proxy too, and commit on their branch', async () => {
+    const hosts = { defaultEgress: 'deny', allowedHosts: ['example.org'] };
+    const body = { id: 'boxed', name: 'Boxed', filesystem: { deniedPaths: ['README.md'] }, network: hosts };
+    await stack.call.ok('POST', '/api/sandbox-policies', body);
+    const task = await aTask({ executionPolicy: { commitPolicy: 'required' } });
+    const { attemptId } = await stack.call.start(task.id, { agent: 'worker', sandboxPresetId: 'boxed' });
+    const { attempt, taskEnvelope } = await stack.call.ended(task.id);
+    if (attempt.completion.status !== 'success') {
+      throw new Error((await texts(task.id, attemptId)).join('\n'));
+    }
+    expect(attempt.completion).toMatchObject({
+      harness: { commits: [{ subject: 'Work' }], sandbox: { network: 'proxy', presetId: 'boxed' } },
+    });
+    expect(await git(repository, 'log', '-1', '--format=%an', taskEnvelope.workspace.branch)).toBe('Agent');
+  });
+
   it('commit on their branch, and the worktree is the worker’s again afterwards', async () => {
     const task = await aTask({ executionPolicy: { commitPolicy: 'required' } });
     await stack.call.start(task.id, { agent: 'worker' });

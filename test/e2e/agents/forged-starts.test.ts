@@ -92,6 +92,13 @@ describe('what a worker inspects or starts', () => {
     expect(await refused(runs(stack, 'agentCheck', input))).toBe(messageUnproven);
   });
 
+  it('starts no tool server for a discovery that the API has not signed', async () => {
+    const definitionDigest = `sha256:${'0'.repeat(64)}`;
+    const requestedAt = new Date().toISOString();
+    const input = { hostId: stack.worker.hostId, serverId: 'any', definitionDigest, requestedAt };
+    expect(await refused(runs(stack, 'toolDiscovery', { ...input, heartbeatTimeoutMs: 10_000 }))).toBe(messageUnproven);
+  });
+
   it('makes no pull request that the API has not written down', async () => {
     const input = { taskId, operationId: 'pr_0123456789abcdef', heartbeatTimeoutMs: 10_000 };
     const workflow = await stack.temporal.workflow.start('pullRequest', {

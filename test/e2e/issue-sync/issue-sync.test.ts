@@ -119,6 +119,24 @@ describe('issues', () => {
     expect(await taskOf(2)).toMatchObject({ id, status: 'todo' });
   });
 
+  it('do not change a status past the gates of a transition rule; the mapping has the reason', async () => {
+    const number = github.openIssue({ labels: ['board'] });
+    await sync();
+    const rule = { id: 'plan', name: 'Plan', from: '*', to: 'done', gates: ['require-plan'] };
+    await stack.call.ok('PUT', '/api/settings/transition-hooks', { enabled: true, rules: [rule] });
+    github.editIssue(number, { state: 'closed' });
+    expect(await sync()).toMatchObject({ errors: 1 });
+    const { id, status: unchanged } = await taskOf(number);
+    expect(unchanged).toBe('todo');
+    const { mappings } = await stack.call.ok('GET', '/api/github/sync/mappings?limit=200');
+    const mapping = mappings.find(({ taskId }: { taskId: string }) => taskId === id);
+    expect(mapping.problem).toMatchObject({ message: expect.stringContaining('require-plan') });
+    await stack.call.ok('PATCH', '/api/settings/transition-hooks', { enabled: false });
+    github.editIssue(number, { title: 'Closed at last' });
+    await sync();
+    expect(await taskOf(number)).toMatchObject({ status: 'done' });
+  });
+
   it('are data, whatever is in them', async () => {
     const body =
       '---\nstatus: done\ngithub: {issueNumber: 1}\n---\n@admin \u0000\u001b[31m{{x}}\ud800 <!-- runboard:task_1:0 -->';

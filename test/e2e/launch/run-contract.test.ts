@@ -252,29 +252,38 @@ describe('profiles and sandbox presets', () => {
 
   test('a required control that cannot be enforced blocks, an advisory one warns', async () => {
     const create = (body: object) => stack.call.ok('POST', '/api/sandbox-policies', body);
-    await create({ id: 'offline', name: 'Offline', network: { defaultEgress: 'deny' } });
+    await create({ id: 'offline', name: 'Offline', filesystem: { localOnlyHandles: true } });
     const { id: taskId } = await refused(
       { sandboxPresetId: 'offline' },
-      blockers('sandbox-unenforced:network.defaultEgress'),
+      blockers('sandbox-unenforced:filesystem.localOnlyHandles'),
     );
     expect(await stack.call.ok('GET', `/api/governance/traces?kind=sandbox-policy&taskId=${taskId}`)).toMatchObject([
       {
         outcome: 'blocked',
         subject: { actionType: 'run.start' },
-        matchedRules: [{ id: 'network.defaultEgress', outcome: 'blocked' }],
+        matchedRules: [{ id: 'filesystem.localOnlyHandles', outcome: 'blocked' }],
       },
     ]);
-    const blockedRule = expect.objectContaining({ id: 'sandbox-unenforced:network.defaultEgress', outcome: 'blocked' });
+    const blockedRule = expect.objectContaining({
+      id: 'sandbox-unenforced:filesystem.localOnlyHandles',
+      outcome: 'blocked',
+    });
     expect(await stack.call.ok('GET', `/api/governance/traces?kind=policy&taskId=${taskId}`)).toMatchObject([
       { outcome: 'blocked', matchedRules: expect.arrayContaining([blockedRule]) },
     ]);
     await refused({ sandboxPresetId: 'nowhere' }, { field: 'sandboxPresetId' }, 'RUN_NOT_READY');
 
-    await create({ id: 'hinted', name: 'Hinted', enforcement: 'advisory', network: { defaultEgress: 'deny' } });
+    await create({
+      id: 'hinted',
+      name: 'Hinted',
+      enforcement: 'advisory',
+      filesystem: { localOnlyHandles: true },
+      network: { defaultEgress: 'deny' },
+    });
     const task = await aTask();
     const { manifest } = await preview(task.id, { sandboxPresetId: 'hinted' });
     expect(manifest.enforcement.warnings).toContainEqual(
-      expect.objectContaining({ code: 'sandbox-unenforced:network.defaultEgress' }),
+      expect.objectContaining({ code: 'sandbox-unenforced:filesystem.localOnlyHandles' }),
     );
     expect(manifest.permissions.sideEffects.map(({ kind }: { kind: string }) => kind)).not.toContain('network-egress');
 
@@ -284,7 +293,10 @@ describe('profiles and sandbox presets', () => {
       {
         outcome: 'warned',
         subject: { actionType: 'run.start' },
-        matchedRules: [{ id: 'network.defaultEgress', outcome: 'warned' }],
+        matchedRules: [
+          { id: 'filesystem.localOnlyHandles', outcome: 'warned' },
+          { id: 'network.defaultEgress', outcome: 'allowed' },
+        ],
       },
     ]);
   });

@@ -12,6 +12,8 @@ beforeAll(async () => {
   await stack.call.addRepository('sample', await aRepository(stack.dir));
   await stack.call.configureAgents([
     scriptAgent('as-told'),
+    // Its command would confine it: it is not confined by its host.
+    { ...scriptAgent('as-told'), type: 'as-told-elsewhere', hostEnforced: ['network.disable'] },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
@@ -140,7 +142,7 @@ test('the effects of a run are held against the sandbox it was launched with', a
     description: JSON.stringify({ files: { 'docs/a.md': 'x', 'src/a.ts': 'x' }, result: result({}) }),
     git: { repo: 'sample' },
   });
-  await stack.call.start(task.id, { agent: 'as-told', sandboxPresetId: 'docs-only' });
+  await stack.call.start(task.id, { agent: 'as-told-elsewhere', sandboxPresetId: 'docs-only' });
   const { attempt } = await stack.call.ended(task.id);
   expect(codes(attempt.completion)).toEqual(['side-effect-unauthorized']);
 });

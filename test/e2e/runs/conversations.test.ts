@@ -358,16 +358,17 @@ describe('what a launch asks to be enforced of an agent that speaks the protocol
         restrictions: { tools: { denied: ['write', 'execute'] } },
       });
     }
-    await stack.call.ok('POST', '/api/sandbox-policies', {
-      id: 'no-secrets',
-      name: 'No secrets',
-      filesystem: { deniedPaths: ['secrets'] },
-    });
+    for (const preset of [
+      { id: 'no-secrets', name: 'No secrets', filesystem: { deniedPaths: ['secrets'] } },
+      { id: 'own-handles', name: 'Own handles', filesystem: { localOnlyHandles: true } },
+    ]) {
+      await stack.call.ok('POST', '/api/sandbox-policies', preset);
+    }
   });
 
   test.each([
     ['a profile', { profileId: 'readers-scripted' }, 'restriction-unenforceable:tools'],
-    ['a preset', { sandboxPresetId: 'no-secrets' }, 'sandbox-unenforced:filesystem.deniedPaths'],
+    ['a preset', { sandboxPresetId: 'own-handles' }, 'sandbox-unenforced:filesystem.localOnlyHandles'],
   ])('is refused in the preview when the agent does not show that it holds: %s', async (_what, body, code) => {
     const { preview } = await launch('scripted', 'say Nothing.', body);
     expect(preview).toMatchObject({
@@ -384,6 +385,7 @@ describe('what a launch asks to be enforced of an agent that speaks the protocol
     expect(preview).toMatchObject({ status: 200, body: { manifest: { enforcement: { enforceable: true } } } });
     await stack.call.start(task.id, request);
     const { attempt, attemptId } = await stack.call.ended(task.id);
+    expect(attempt.completion.error).toBeUndefined();
     expect(attempt.completion).toMatchObject({
       summary: expect.stringMatching(refusal),
       harness: { changedFiles: [] },

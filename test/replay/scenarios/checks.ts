@@ -10,7 +10,14 @@ export async function checkScenarios({ service: { call }, temporal }: Stage): Pr
     taskQueue: boardQueue,
     args: [{ repo: 'sample' }],
   });
+  await call.ok('POST', '/api/tool-servers', {
+    id: 'recorded',
+    displayName: 'Recorded',
+    transport: { kind: 'stdio', command: 'no-such-tool-server' },
+  });
+  await call.ok('POST', '/api/tool-servers/recorded/discover', {});
   return [
+    ['tool-discovery', await latestWorkflow(temporal, 'toolDiscovery')],
     ['agent-check', await latestWorkflow(temporal, 'agentCheck')],
     ['forge-check', await latestWorkflow(temporal, 'forgeCheck')],
   ];

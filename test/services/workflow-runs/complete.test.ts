@@ -1,8 +1,8 @@
-import { parseCatalog } from '../../../services/workflow-runs/models/catalog';
-import { ModelError } from '../../../services/workflow-runs/models/errors';
-import { type CallOptions, createModels, type Models } from '../../../services/workflow-runs/models/models';
+import { parseCatalog } from '../../../platform/models/catalog';
+import { ModelError } from '../../../platform/models/errors';
+import { type CallOptions, createModels, type Models } from '../../../platform/models/models';
+import { aProvider, type Provider, type Reply } from '../../support/models/provider';
 import { catalogOf } from './models-under-test';
-import { aProvider, type Provider, type Reply } from './provider';
 
 let provider: Provider;
 let models: Models;

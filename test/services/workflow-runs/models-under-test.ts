@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
-import { aProvider, type Provider } from './provider';
+import { aProvider, type Provider } from '../../support/models/provider';
 import { startServiceUnderTest, type WorkflowRunsUnderTest } from './service-under-test';
 
 export const keyVariable = 'TEST_MODEL_KEY';

@@ -4,9 +4,9 @@ import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { type Exchange, maxMessages } from '../../../services/workflow-runs/sessions/session';
 import { openDatabase } from '../../../stores/port/open';
+import { aGate } from '../../support/models/provider';
 import { readEvents, type StreamEvent } from './events';
 import { startWithModels, type WithModels } from './models-under-test';
-import { aGate } from './provider';
 import { startServiceUnderTest } from './service-under-test';
 
 let under: WithModels;

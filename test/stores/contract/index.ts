@@ -1,6 +1,7 @@
 import { aggregationContract } from './aggregation';
 import { attachmentsContract } from './attachments';
 import { blobsContract } from './blobs';
+import { spendLedgerContract } from './budgets/spend-ledger';
 import { chatContract } from './chat';
 import { documentsContract } from './documents';
 import type { StoreHarness } from './harness';
@@ -33,5 +34,6 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
+  spendLedgerContract(harness);
   workspacesContract(harness);
 }

@@ -1,4 +1,5 @@
-// Follows the description of its task, as JSON: {files: {path: text}, links: {path: target}, commit?, say?: [event], result?}.
+// Follows the description of its task, as JSON: {files: {path: text}, links: {path: target}, commit?, say?: [event], result?, stays?}. With
+// `stays` it does not end by itself.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,4 +20,6 @@ if (script.commit) {
   git('commit', '--quiet', '-m', script.commit);
 }
 const lines = [...(script.say ?? []), ...(script.result ? [{ type: 'result', ...script.result }] : [])];
-process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () => process.exit(script.exit ?? 0));
+process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), () =>
+  script.stays ? setInterval(() => undefined, 60_000) : process.exit(script.exit ?? 0),
+);

@@ -1,20 +1,20 @@
-// Copies the handle of its attempt to a path of the test, prints it, and works until it gets a command.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+// Copies the file of a handle of its attempt to a path of the test, prints the handle, and works until it gets a command.
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
-const [copy] = process.argv.slice(2);
-const path = process.env.BOARD_ATTEMPT_HANDLE;
-const content = readFileSync(path, 'utf8');
+const [copy, variable = 'BOARD_ATTEMPT_HANDLE'] = process.argv.slice(2);
+const path = process.env[variable];
+const content = path === undefined ? '{"handle":"none"}' : readFileSync(path, 'utf8');
 const { handle } = JSON.parse(content);
 const inEnvironment = JSON.stringify(process.env).includes(handle);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const task = (await lines.next()).value;
-const mode = (statSync(path).mode & 0o777).toString(8);
-writeFileSync(
-  copy,
-  JSON.stringify({ ...JSON.parse(content), path, mode, inEnvironment, inTask: task.includes(handle) }),
-);
+const mode = path === undefined ? '' : (statSync(path).mode & 0o777).toString(8);
+const { sections } = JSON.parse(task);
+const found = { ...JSON.parse(content), path, mode, inEnvironment, inTask: task.includes(handle), sections };
+writeFileSync(`${copy}.draft`, JSON.stringify(found));
+renameSync(`${copy}.draft`, copy);
 say({ type: 'progress', message: `my handle is ${handle}` });
 await lines.next();
 say({ type: 'result', status: 'success', summary: `done with ${handle}` });

@@ -3,9 +3,11 @@ import { createAcpProvider } from '../../../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../../../providers/agents/process/process-provider';
 import type { AgentDispatch } from '../../../providers/agents/provider';
 import { agentReaper } from '../../../providers/agents/reaper/agent-reaper';
+import { createSandboxHost } from '../../../providers/sandbox/sandbox-host';
 
 const { family, dispatches } = JSON.parse(process.argv[2] ?? '') as { family: string; dispatches: AgentDispatch[] };
-const provider = family === 'acp' ? createAcpProvider() : createProcessProvider();
+const host = { sandbox: createSandboxHost({ protectedPaths: [] }) };
+const provider = family === 'acp' ? createAcpProvider(host) : createProcessProvider(host);
 
 /** Reports each reaper as soon as what it guards is in its pipe: whatever happens from then on, it ends that. */
 let reported: number | undefined;
@@ -24,7 +26,8 @@ for (const dispatch of dispatches) {
   void provider.run(
     dispatch,
     {
-      started: async () => void process.stdout.write(`reaper ${agentReaper.pid}\n`),
+      started: async (identity) =>
+        void process.stdout.write(`process ${JSON.stringify(identity)}\nreaper ${agentReaper.pid}\n`),
       append: async (events) => {
         for (const { payload } of events) {
           if (typeof payload.text === 'string') {

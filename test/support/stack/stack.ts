@@ -46,7 +46,7 @@ export async function startStack(
     closers.push(() => connection.close());
     const namespace = await registerNamespace(connection);
     const temporal = new Client({ connection, namespace });
-    const given = {
+    const given: Record<string, string> = {
       ...testSettings,
       BOARD_PORT: '0',
       NODE_ENV: 'test',
@@ -70,6 +70,7 @@ export async function startStack(
       return worker;
     };
     const { url } = await anotherApi();
+    given.BOARD_TOOL_BRIDGE_URL = url;
     const worker = await anotherWorker();
     return { url, dir: dir.path, env, temporal, call: new Caller(url), worker, anotherWorker, anotherApi, close };
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { createFairQueue } from './fair-queue';
+import { createFairQueue } from '../../../../platform/operations/fair-queue';
 import { startLimited } from './limited-process';
 import type { Finding, Look, TextProblem } from './messages';
 import { FileRefused } from './refused';
@@ -30,7 +30,14 @@ export interface ExamineOptions {
 /** Examines files, each in a process of its own that is killed when it takes too long or too much. */
 export function createExamine(options: ExamineOptions = {}): Examine {
   const { processes = 2, withinMs = 5_000, startProcess = startLimited } = options;
-  const queue = createFairQueue(processes);
+  const queue = createFairQueue({
+    concurrency: processes,
+    longest: 100,
+    refusal: {
+      code: 'TOO_MANY_UPLOADS',
+      message: 'Too many of your files are waiting for inspection. Send them again later.',
+    },
+  });
   return (file, caller) => queue.run(caller, () => examineIn(startProcess(file), withinMs));
 }
 

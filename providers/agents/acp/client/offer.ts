@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ClientCapabilities } from '@agentclientprotocol/sdk/unstable';
 import type { AgentConfig } from '../../../../contracts/settings/agent-config';
 import { readsByItself } from '../../../../domain/agents/presets';
+import { compact } from '../../../../platform/json/compact';
+import type { RunSandbox } from '../../../sandbox/run-sandbox';
 import { agentEnvironment, type AgentHost } from '../../local/agent-environment';
 import { attemptVariable } from '../../local/end-attempt';
 import type { AgentDispatch } from '../../provider';
@@ -30,14 +32,17 @@ export function clientTools(
     people,
     sessionId,
     record,
+    sandbox,
   }: {
     people: PermissionDecider;
     sessionId: () => string | undefined;
     record: ClientToolsOptions['record'];
+    /** Of the agent: what it has us start is started in the same. */
+    sandbox?: RunSandbox | undefined;
   },
 ): { tools: ClientTools; terminals: Terminals } {
   const { agent, attemptId, taskId, worktreePath, worktreeIdentity: identity, stopGraceMs, rules } = dispatch;
-  const terminals = new Terminals({ graceMs: stopGraceMs, user: host.user });
+  const terminals = new Terminals({ graceMs: stopGraceMs, user: host.user, ...compact({ confine: sandbox?.wrap }) });
   const tools = new ClientTools({
     worktreePath,
     rules,
@@ -51,6 +56,7 @@ export function clientTools(
       PAGER: 'cat',
       BOARD_TASK_ID: taskId,
       [attemptVariable]: attemptId,
+      ...sandbox?.environment,
     }),
     async approve({ kind, names }, title, signal) {
       const question = { attemptId, taskId, title: `${names[0] ?? ''} ${title}`, toolKind: kind, options };

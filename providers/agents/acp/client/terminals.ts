@@ -7,7 +7,7 @@ import type { TerminalOutputResponse, WaitForTerminalExitResponse } from '@agent
 import { compact } from '../../../../platform/json/compact';
 import { findCommand } from '../../../../platform/processes/find-command';
 import { endProcess } from '../../../../platform/processes/kill-process-group';
-import { spawnAgent, type SpawnedAgent } from '../../local/spawn-agent';
+import { spawnAgent, type SpawnedAgent, type SpawnRequest } from '../../local/spawn-agent';
 import type { AgentUser } from '../../user/agent-user';
 
 /** Commands of one agent that may run at a time, and the most of the output of each that is stored, in bytes. */
@@ -50,7 +50,9 @@ export class Terminals {
   private starting = 0;
   private closed = false;
 
-  constructor(private readonly options: { graceMs: number; user?: AgentUser | undefined }) {}
+  constructor(
+    private readonly options: { graceMs: number; user?: AgentUser | undefined; confine?: SpawnRequest['confine'] },
+  ) {}
 
   /** @returns the id of the terminal @throws TerminalError */
   async create({ command, args, cwd, env, outputByteLimit }: TerminalRequest): Promise<string> {
@@ -74,6 +76,7 @@ export class Terminals {
         env: { ...env, [terminalVariable]: id },
         marker: terminalVariable,
         user: this.options.user,
+        confine: this.options.confine,
       });
       const terminal = watch(process, Math.min(outputByteLimit ?? most.outputBytes, most.outputBytes));
       this.open.set(id, terminal);

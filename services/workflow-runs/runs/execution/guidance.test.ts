@@ -1,4 +1,4 @@
-import { tokensOf } from '../../models/tokens';
+import { tokensOf } from '../../../../platform/models/tokens';
 import { withGuidance } from './guidance';
 
 const guided = (texts: string[], room: number, prompt = 'Write.'): string =>

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../models/tokens';
+import { tokensOf } from '../../../../platform/models/tokens';
 import type { Guidance } from './messages';
 
 const heading = '\n\nGuidance given since the run began:\n';

@@ -1,7 +1,7 @@
 import { eventually } from '../../../../platform/testing/eventually';
+import { aGate, cut } from '../../../support/models/provider';
 import { eventsOf, readEvents } from '../events';
 import { key, startWithModels, type WithModels } from '../models-under-test';
-import { aGate, cut } from '../provider';
 import { startServiceUnderTest } from '../service-under-test';
 
 let under: WithModels;

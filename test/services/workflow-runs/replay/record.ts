@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { eventually } from '../../../../platform/testing/eventually';
+import { aGate } from '../../../support/models/provider';
 import { startService } from '../../../support/stack/service';
 import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
-import { aGate } from '../provider';
 import { callerSettings, tokenOf } from '../service-under-test';
 import { recordRuns } from './runs';
 

@@ -1,5 +1,5 @@
 import { eventually } from '../../../../platform/testing/eventually';
-import { aGate, type Provider } from '../provider';
+import { aGate, type Provider } from '../../../support/models/provider';
 
 /** What a recording of runs is made with. */
 export interface Recorder {

@@ -1,5 +1,5 @@
+import type { Asked } from '../../../support/models/provider';
 import { startWithModels, type WithModels } from '../models-under-test';
-import type { Asked } from '../provider';
 import { runClient } from '../run-client';
 
 const textOf = (content: string | { text: string }[]): string =>

@@ -1,8 +1,8 @@
 import { createMessageProofs } from '../../../../platform/crypto/message-proof';
 import { eventually } from '../../../../platform/testing/eventually';
 import { runMessage, runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
+import { aGate } from '../../../support/models/provider';
 import { startWithModels } from '../models-under-test';
-import { aGate } from '../provider';
 import { asking } from '../run-client';
 import { repeatingRuns } from './repeating-runs';
 

@@ -1,7 +1,4 @@
-import { AppError } from '../../../../platform/errors/app-error';
-
-/** Limit of one caller's waiting work; more is refused. */
-const longest = 100;
+import { AppError } from '../errors/app-error';
 
 /** Has work done for callers, one thing of each at a time, and as many callers at a time as the concurrency allows. */
 export interface FairQueue {
@@ -9,8 +6,17 @@ export interface FairQueue {
   run<T>(caller: string, work: () => Promise<T>): Promise<T>;
 }
 
+export interface FairQueueOptions {
+  /** How many callers have work done at a time. */
+  concurrency: number;
+  /** How much work of one caller may wait; more is refused. */
+  longest: number;
+  /** The refusal: its code, and what the caller may do. */
+  refusal: { code: string; message: string };
+}
+
 /** Callers alternate: one with much waiting work delays only itself. */
-export function createFairQueue(concurrency: number): FairQueue {
+export function createFairQueue({ concurrency, longest, refusal }: FairQueueOptions): FairQueue {
   /** In the order of their turns. */
   const waiting = new Map<string, (() => void)[]>();
   const busy = new Set<string>();
@@ -37,11 +43,8 @@ export function createFairQueue(concurrency: number): FairQueue {
     async run(caller, work) {
       const jobs = waiting.get(caller) ?? [];
       if (jobs.length >= longest) {
-        throw new AppError('TOO_MANY_UPLOADS', {
-          status: 429,
-          message: 'Too many of your files are waiting for inspection. Send them again later.',
-          details: { retryAfterMs: 5_000 },
-        });
+        const { code, message } = refusal;
+        throw new AppError(code, { status: 429, message, details: { retryAfterMs: 5_000 } });
       }
       await new Promise<void>((begin) => {
         waiting.set(caller, [...jobs, begin]);

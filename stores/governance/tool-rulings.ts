@@ -1,16 +1,20 @@
-import type { ApprovalActionClass } from '../../../contracts/runs/approval';
-import type { AskedAction } from '../../../domain/governance/action';
-import type { RoutingInputs } from '../../../domain/routing/decide';
-import { allNamesOf, type ToolUse, type ToolVerdict } from '../../../domain/tools/rules';
-import { compact } from '../../../platform/json/compact';
-import { newRecordId } from '../../../platform/operations/operation';
-import type { DecisionPoint, RuleDecision } from '../../../stores/governance/decision-point';
-import type { AttemptRecord } from '../../../stores/runs/attempt-store';
+import type { ApprovalActionClass } from '../../contracts/runs/approval';
+import type { AskedAction } from '../../domain/governance/action';
+import type { RoutingInputs } from '../../domain/routing/decide';
+import { allNamesOf, type ToolUse, type ToolVerdict } from '../../domain/tools/rules';
+import { compact } from '../../platform/json/compact';
+import { newRecordId } from '../../platform/operations/operation';
+import type { AttemptRecord } from '../runs/attempt-store';
+import type { DecisionPoint, RuleDecision } from './decision-point';
 
 /** What the rules of the board make of the tools of one run. */
 export interface ToolRulings {
-  /** Of a tool that an agent asks for, or is given. */
-  ofUse(use: ToolUse): Promise<ToolVerdict>;
+  /**
+   * Of a tool that an agent asks for, or is given.
+   *
+   * @param once names the use, so that asking again about it counts and is written down once; each is one of its own when absent
+   */
+  ofUse(use: ToolUse, once?: string): Promise<ToolVerdict>;
   /** Of an action that an agent describes in its own words. */
   ofClass(actionClass: ApprovalActionClass): Promise<ToolVerdict>;
 }
@@ -28,7 +32,7 @@ const risks: Readonly<Record<string, number>> = { read: 20, search: 20, think: 2
 export function toolRulings({ rules, routing }: ToolRulingSources, record: AttemptRecord): ToolRulings {
   const roles = once(async () => rolesOf(record, await routing.inputs()));
 
-  async function rule(use: ToolUse): Promise<ToolVerdict> {
+  async function rule(use: ToolUse, once = newRecordId('use')): Promise<ToolVerdict> {
     const names = allNamesOf(use);
     const asked = {
       action: 'tool' as const,
@@ -46,8 +50,7 @@ export function toolRulings({ rules, routing }: ToolRulingSources, record: Attem
       },
       ...compact({ project: record.project, reaches: reachedBy(use) }),
     };
-    // Each use is one, which the rules count and write down once.
-    return verdictOf(await rules.decide(asked, { approvals: 'elsewhere', once: newRecordId('use') }));
+    return verdictOf(await rules.decide(asked, { approvals: 'elsewhere', counting: { once }, once }));
   }
 
   return {
