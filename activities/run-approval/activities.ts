@@ -45,10 +45,7 @@ export function createApprovalActivities(deps: ApprovalActivityDependencies) {
     /** Publishes a request once; repeated, it publishes nothing more. Returns the present status of its record. */
     async announceApproval({ approvalId }: { approvalId: string }): Promise<{ status: ApprovalStatus }> {
       const approval = await mustGet(approvalId);
-      await publish(deps, approval, requested(approval));
-      if (approval.status !== 'pending') {
-        await publish(deps, approval, resolved(approval));
-      }
+      await publish(deps, approval);
       return { status: approval.status };
     },
 
@@ -66,7 +63,7 @@ export function createApprovalActivities(deps: ApprovalActivityDependencies) {
       }
       const approval = changed ?? (await mustGet(approvalId));
       if (approval.status !== 'pending') {
-        await publish(deps, approval, resolved(approval));
+        await publish(deps, approval);
       }
       // An earlier try of this activity may have recorded it and died before it could return.
       return { recorded: changed !== undefined || isOf(approval, decision), status: approval.status };
@@ -136,19 +133,23 @@ export async function closeApproval(
   if (!approval) {
     throw ApplicationFailure.nonRetryable(`No approval ${approvalId}.`, 'APPROVAL_MISSING');
   }
-  await publish(deps, approval, resolved(approval));
+  await publish(deps, approval);
   return approval;
 }
 
 const isOf = ({ status, resolution, revision }: RunApproval, decision: DecideInput): boolean =>
   status === decision.decision && resolution?.actor === decision.actor && revision === decision.expectedRevision + 1;
 
-/** Appends it to the run's own log, once, and notifies watchers that the record has changed. */
-async function publish(deps: ApprovalDependencies, approval: RunApproval, event: RunEventInput): Promise<void> {
+/**
+ * Appends the request and, once there is one, its resolution to the run's own log, each once, and notifies watchers that the
+ * record has changed. The end of a run may resolve a request before its workflow has announced it.
+ */
+async function publish(deps: ApprovalDependencies, approval: RunApproval): Promise<void> {
   const attempt = await deps.attempts.get(approval.attemptId);
   // A request that is cancelled with its run may be closed after the run's end was published.
   if (attempt) {
-    await deps.events.appendUnlessEnded(sourceOf(attempt), [event]);
+    const events = approval.status === 'pending' ? [requested(approval)] : [requested(approval), resolved(approval)];
+    await deps.events.appendUnlessEnded(sourceOf(attempt), events);
   }
   const { id: approvalId, taskId, attemptId } = approval;
   await deps.feed.append({ type: 'run-approval.changed', approvalId, taskId, attemptId });
