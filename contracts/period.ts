@@ -21,7 +21,7 @@ function isTimeZone(name: string): boolean {
 export const timeZone = z
   .string()
   .max(64)
-  .regex(/^[A-Za-z][A-Za-z0-9_+/-]*$/, 'must be the name of an IANA time zone')
+  .regex(/^[A-Za-z][A-Za-z0-9_+/-]*$/, { message: 'must be the name of an IANA time zone', abort: true })
   .refine(isTimeZone, { message: 'must be the name of an IANA time zone', abort: true });
 
 /** A day of a calendar, `2026-01-31`. */
