@@ -16,15 +16,15 @@ export interface ServerUnderTest {
   /** The text of a query's response. */
   query(index: string, text: string, args?: string): Promise<string>;
   close(): Promise<void>;
-  /** Closes, and starts again on the same data. */
-  restart(): Promise<void>;
+  /** Closes, and starts again on the same data, with these options instead of those it had. */
+  restart(changed?: Partial<StartBitmapOptions>): Promise<void>;
   remove(): Promise<void>;
 }
 
 /** The server on a free port, with data of its own. */
 export async function serverUnderTest(options: Partial<StartBitmapOptions> = {}): Promise<ServerUnderTest> {
   const directory: TempDir = await makeTempDir('bitmap');
-  const start = (): Promise<RunningBitmapServer> =>
+  const start = (changed: Partial<StartBitmapOptions> = {}): Promise<RunningBitmapServer> =>
     startBitmapServer({
       host: '127.0.0.1',
       port: 0,
@@ -39,6 +39,7 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
         throw error;
       },
       ...options,
+      ...changed,
     });
   let server = await start();
   const call: ServerUnderTest['call'] = async (method, path, body, headers = {}) => {
@@ -54,9 +55,9 @@ export async function serverUnderTest(options: Partial<StartBitmapOptions> = {})
     call,
     query: async (index, text, args = '') => (await call('POST', `/index/${index}/query${args}`, text)).text.trimEnd(),
     close: () => server.close(),
-    restart: async () => {
+    restart: async (changed) => {
       await server.close();
-      server = await start();
+      server = await start(changed);
     },
     remove: async () => {
       await server.close();
