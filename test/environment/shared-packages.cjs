@@ -1,10 +1,11 @@
 /**
- * Lets test files share packages: Node itself loads each of them once for a worker of jest, as it does for the service, and
- * not once more for every test file. The sources of the project stay each test file's own, except for the contracts: a schema
- * has no state, and they import nothing but zod.
+ * Lets test files share packages and the sources of the project: Node itself loads each of them once for a worker of jest, as
+ * it does for the service, and not once more for every test file. What is under `test/` stays each test file's own, and so do
+ * the sources, but for the contracts, in a file that replaces modules with mocks.
  */
 const { join, sep } = require('node:path');
 const vm = require('node:vm');
+const { retrieveSourceMap } = require('../support/register-ts.cjs');
 const { reuseWorkflowThreads } = require('./workflow-threads.cjs');
 const { dependencies, devDependencies } = require('../../package.json');
 
@@ -17,13 +18,18 @@ const packageOf = (filename) => /^(?:(?!\/node_modules\/).)*\/node_modules\/((?:
 
 const isTest = (filename) => filename.endsWith('.test.ts');
 
-const contracts = join(__dirname, '..', '..', 'contracts', sep);
-const isContract = (filename) => filename.startsWith(contracts) && !isTest(filename);
+const inLayers = (...layers) => {
+  const folders = layers.map((layer) => join(__dirname, '..', '..', layer, sep));
+  return (filename) => filename.endsWith('.ts') && folders.some((folder) => filename.startsWith(folder));
+};
+const isContract = inLayers('contracts');
+const isSource = inLayers(
+  ...['activities', 'api', 'client', 'domain', 'platform', 'providers', 'services', 'stores', 'worker', 'workflows'],
+);
 
-/**
- * What was compiled, by its file: calling it again evaluates the module again, with state of its own, and spares the parser
- * and the optimizer, which take as long as the evaluation.
- */
+const replacesModules = (source) => /\bjest\.(?:mock|doMock|isolateModules)\(/.test(source);
+
+/** What a test file compiles of its own, by its file: calling it again evaluates the module again, and spares the parser. */
 const compiled = new Map();
 
 function compileOnce(compile, { source, parameters, filename }) {
@@ -37,23 +43,25 @@ function compileOnce(compile, { source, parameters, filename }) {
   return body;
 }
 
-/** What the contracts export, by their file. */
-const evaluated = new Map();
+/** The runner's package that maps stack traces, of which each test file would install one that knows its own sources only. */
+const mapsSources = ({ install, ...rest }) => ({
+  ...rest,
+  install: ({ retrieveSourceMap: ofTheFile, ...options }) =>
+    install({
+      ...options,
+      // Otherwise the package would keep what each test file has installed.
+      overrideRetrieveSourceMap: true,
+      retrieveSourceMap: (filename) => ofTheFile?.(filename) ?? retrieveSourceMap(filename),
+    }),
+});
 
-/** The body of a module that is evaluated for the first test file which loads it; the others get what that one got. */
-function evaluateOnce(body, filename) {
-  return function evaluate(module, ...rest) {
-    if (!evaluated.has(filename)) {
-      body.call(this, module, ...rest);
-      evaluated.set(filename, module.exports);
-    }
-    module.exports = evaluated.get(filename);
-  };
-}
-
-/** Makes `vm.compileFunction`, through which jest loads whatever a test requires, compile in this realm, except for packages. */
+/**
+ * Makes `vm.compileFunction`, through which jest loads whatever a test requires, compile in this realm, and hand out what
+ * Node loads for packages and sources.
+ */
 exports.sharePackages = () => {
   const { compileFunction } = vm;
+  let ownSources = false;
   vm.compileFunction = (source, parameters, options) => {
     if (options?.parsingContext !== globalThis) {
       return compileFunction(source, parameters, options);
@@ -69,10 +77,20 @@ exports.sharePackages = () => {
         }
       };
     }
+    if (name === 'source-map-support' && filename.endsWith(`${sep}source-map-support.js`)) {
+      return (module) => {
+        module.exports = mapsSources(require(filename));
+      };
+    }
     if (isTest(filename)) {
+      ownSources = replacesModules(source);
       return compileFunction(source, parameters, inThisRealm);
     }
-    const body = compileOnce(compileFunction, { source, parameters, filename });
-    return isContract(filename) ? evaluateOnce(body, filename) : body;
+    if (isContract(filename) || (!ownSources && isSource(filename))) {
+      return (module) => {
+        module.exports = require(filename);
+      };
+    }
+    return compileOnce(compileFunction, { source, parameters, filename });
   };
 };
