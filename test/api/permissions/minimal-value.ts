@@ -34,6 +34,8 @@ const texts = [
   'a'.repeat(64),
   `sha256:${'a'.repeat(64)}`,
   '#aabbcc',
+  'document_0123456789ab_mab12cd3',
+  'watchdog_01234567-01234567-01234567-01234567',
   '1',
 ];
 
