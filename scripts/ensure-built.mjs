@@ -110,6 +110,14 @@ function isRecorded() {
   return name !== undefined && statSync(join(compileCache, name)).mtimeMs > installed;
 }
 
+/** Without it processes compile by themselves: a start only takes longer. */
+async function recordCompiled() {
+  await run('dist/scripts/record-compile-cache.js').catch(() => {
+    rmSync(compileCache, { recursive: true, force: true });
+    console.error('build: compiled code is not recorded; each start takes longer.');
+  });
+}
+
 /**
  * @param checkTypes refuses to build what has a type error, which takes half a minute the first time
  * @throws Error when the build fails; its output is on standard error
@@ -146,7 +154,7 @@ export async function ensureBuilt({ checkTypes = false } = {}) {
     });
     await step('bundling workflows (2 of 3)', () => run('dist/scripts/bundle-workflows.js'));
     if (compiled > smallChange || !isRecorded()) {
-      await step('recording compiled code (3 of 3)', () => run('dist/scripts/record-compile-cache.js'));
+      await step('recording compiled code (3 of 3)', recordCompiled);
     }
     writeFileSync(stamp, '');
     utimesSync(stamp, startedAt, startedAt);

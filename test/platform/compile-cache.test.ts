@@ -97,8 +97,14 @@ describe('compile cache', () => {
     writeCacheFile(path, modules);
     expect(readCacheFile(path)).toEqual(modules);
     const whole = await readFile(path);
-    for (const length of [0, 3, 10, whole.length - 20]) {
+    for (const length of [0, 3, 10, 40, whole.length - 20, whole.length - 1]) {
       await writeFile(path, whole.subarray(0, length));
+      expect(readCacheFile(path).size).toBe(0);
+    }
+    for (let at = 0; at < whole.length; at += 1) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      await writeFile(path, changed);
       expect(readCacheFile(path).size).toBe(0);
     }
     expect(await readdir(dir.path)).toEqual(['cache.bin']);

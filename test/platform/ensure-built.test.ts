@@ -38,6 +38,23 @@ describe('build check at start', () => {
     expect(build().stderr).toBe('');
   });
 
+  test('a build stands although its compiled code could not be recorded', async () => {
+    await mkdir(join(dir.path, 'scripts'));
+    for (const name of ['ensure-built.mjs', 'compile.mjs']) {
+      await copyFile(join(root, 'scripts', name), join(dir.path, 'scripts', name));
+    }
+    await writeFile(join(dir.path, 'package.json'), '{}');
+    await writeFile(join(dir.path, 'scripts', 'bundle-workflows.ts'), '');
+    await writeFile(join(dir.path, 'scripts', 'record-compile-cache.ts'), 'process.exit(1);');
+    await symlink(join(root, 'node_modules'), join(dir.path, 'node_modules'));
+    const { status, stderr } = spawnSync(process.execPath, [join(dir.path, 'scripts', 'ensure-built.mjs')], {
+      cwd: dir.path,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('is not recorded') });
+    expect(existsSync(join(dir.path, 'dist', '.built'))).toBe(true);
+  });
+
   test('what was compiled from a source that is gone is removed, and nothing else', async () => {
     const files = ['src/runs/contract/index.ts', 'src/main.ts'];
     const kept = ['out/runs/contract/index.js', 'out/main.js', 'out/main.js.map', 'out/workflow-bundle.js'];
