@@ -37,7 +37,7 @@ export interface AgentDispatch {
   /** Credential of the attempt, for an agent that launches children; written beside the transport document. */
   handle?: string;
   /** What everything that is started for the attempt is confined to; where it cannot be, nothing is started. */
-  sandbox?: { preset: SandboxPreset; gitDir?: string | undefined };
+  sandbox?: { preset: SandboxPreset; gitDir?: string | undefined; branch?: string | undefined };
   /** Where the agent calls the tools of its run, for a launch with tools; written beside the transport document. */
   toolBridge?: ToolBridgeFile;
   /** Absolute; the transport document is `<attemptId>.json` in it, readable by the owner only, while the agent runs. */

@@ -3,7 +3,7 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
 import type { Egress } from '../../domain/sandbox/network';
 import type { EgressLog } from './egress-log';
 import { type EgressPolicy, type EgressTarget, egressTarget, type Resolve, resolveHost } from './egress-target';
@@ -39,10 +39,15 @@ export async function startEgressProxy({
   resolve = resolveHost,
 }: EgressProxyOptions): Promise<CloseProxy> {
   const sockets = new Set<Duplex>();
-  const server = createServer((request, response) => void forward(request, response));
+  const server = createServer((request, response) => {
+    // What a client or a server sends ends its own connection, and never the worker.
+    forward(request, response).catch(() => response.destroy());
+  });
   server.maxConnections = limits.connections;
   server.on('connection', (socket: Socket) => hold(socket));
-  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => void tunnel(request, client, head));
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    tunnel(request, client, head).catch(() => client.destroy());
+  });
   server.on('clientError', (_error, client) => client.destroy());
 
   await mkdir(directory, { recursive: true, mode: 0o711 });
@@ -94,6 +99,9 @@ export async function startEgressProxy({
       client.end(refusalOf(target));
       return;
     }
+    if (client.destroyed) {
+      return;
+    }
     const upstream = connect({ host: target.address, port: egress.port, timeout: limits.connectMs });
     hold(upstream);
     upstream.once('timeout', () => upstream.destroy());
@@ -126,10 +134,15 @@ export async function startEgressProxy({
       agent: false,
     });
     upstream.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+      const { statusCode = 0, headers: received } = answer;
+      if (statusCode < 200 || statusCode > 999) {
+        upstream.destroy(new Error('a status that is none'));
+        return;
+      }
+      response.writeHead(statusCode, received);
+      pipeline(answer, response, () => upstream.destroy());
     });
-    upstream.once('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+    upstream.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
     response.once('close', () => upstream.destroy());
     request.pipe(upstream);
   }

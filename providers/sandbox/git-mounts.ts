@@ -1,15 +1,28 @@
 import { lstat, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Mount } from './mounts';
+import { unpackBranches } from './packed-branches';
 import { SandboxError } from './sandbox-error';
+
+/** The repository of a worktree, as it was recorded before the agent ran. */
+export interface RecordedRepository {
+  /** The administrative directory of the worktree. */
+  gitDir: string;
+  /** The branch of the worktree; none can be moved without one. */
+  branch: string | undefined;
+}
+
+/** The branch that is checked out. What runs in the worktree can name another one: it is read before anything does. */
+export async function checkedOutBranch(gitDir: string): Promise<string | undefined> {
+  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '');
+  return /^ref: refs\/heads\/(\S+)\s*$/.exec(head)?.[1];
+}
 
 /**
  * What a worktree needs of its repository, and no more: objects can be added, the branch of the worktree can move, and its
  * own index can change. Packs, settings, hooks, other branches that there are, and where the worktree leads to cannot.
- *
- * @param gitDir the administrative directory of the worktree, as it was recorded before the agent ran
  */
-export async function gitMounts(gitDir: string, worktree: string): Promise<Mount[]> {
+export async function gitMounts({ gitDir, branch }: RecordedRepository, worktree: string): Promise<Mount[]> {
   const common = dirname(dirname(gitDir));
   if (basename(dirname(gitDir)) !== 'worktrees') {
     throw new SandboxError(`${gitDir} is not the administrative directory of a worktree.`);
@@ -22,17 +35,15 @@ export async function gitMounts(gitDir: string, worktree: string): Promise<Mount
     write(objects),
     read(join(objects, 'pack')),
     read(join(objects, 'info')),
-    ...(await branchMounts(common, gitDir)),
+    ...(await branchMounts(common, branch)),
     write(gitDir),
     ...['commondir', 'gitdir', 'config.worktree'].map((name) => read(join(gitDir, name))),
     { kind: 'read', path: join(worktree, '.git') },
   ];
 }
 
-/** The branch that is checked out, with the directory in which git replaces its file, and its log. */
-async function branchMounts(common: string, gitDir: string): Promise<Mount[]> {
-  const head = await readFile(join(gitDir, 'HEAD'), 'utf8').catch(() => '');
-  const [, branch] = /^ref: refs\/heads\/(\S+)\s*$/.exec(head) ?? [];
+/** The branch of the worktree, with the directory in which git replaces its file, and its log. */
+async function branchMounts(common: string, branch: string | undefined): Promise<Mount[]> {
   if (branch === undefined || branch.split('/').some((part) => part === '..' || part === '')) {
     return [];
   }
@@ -41,6 +52,7 @@ async function branchMounts(common: string, gitDir: string): Promise<Mount[]> {
   await mkdir(dirname(ref), { recursive: true });
   await mkdir(dirname(log), { recursive: true });
   await makeLog(log, dirname(ref));
+  await unpackBranches(common, dirname(ref), ref);
   const beside = (await readdir(dirname(ref))).filter((name) => name !== basename(ref) && !name.endsWith('.lock'));
   return [
     { kind: 'write', path: dirname(ref) },

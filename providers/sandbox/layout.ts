@@ -1,7 +1,7 @@
 import { lstat, mkdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SandboxPreset } from '../../contracts/settings/sandbox';
-import { gitMounts } from './git-mounts';
+import { gitMounts, type RecordedRepository } from './git-mounts';
 import { hiddenMounts, homeMounts } from './hidden';
 import type { Mount } from './mounts';
 import { absolutePath, isInside, realLocation } from './paths';
@@ -11,11 +11,11 @@ export interface LayoutInput {
   files: SandboxPreset['filesystem'];
   /** Absolute, without links. */
   worktree: string;
-  gitDir: string | undefined;
+  repository: RecordedRepository | undefined;
   /** The home directory of the user that the agent runs as. */
   home: string | undefined;
-  /** The program that is started. */
-  program: string;
+  /** The program of the agent. What the agent has started besides is shown no more for that. */
+  program: string | undefined;
   /** What is never shown: the data directory of the service. */
   protectedPaths: readonly string[];
   /** What is shown of it all the same: the document of the task. */
@@ -55,11 +55,11 @@ export async function layoutOf(input: LayoutInput): Promise<Mount[]> {
     ...system.map((path): Mount => ({ kind: 'empty', path, bytes: sizes.other, mode: '0755' })),
     ...(await homeOf(input, isSelective, [...reads, ...writes])),
     ...outside(reads).map((path): Mount => ({ kind: 'read', path, optional: true })),
-    ...(await programMounts(program, home)),
+    ...(program === undefined ? [] : await programMounts(program, home)),
     ...outside(writes).map((path): Mount => ({ kind: 'write', path })),
     ...hiddenData.map((path): Mount => ({ kind: 'empty', path, bytes: sizes.other, mode: '0755' })),
     ...worktreeMounts(worktree, { isSelective, reads, writes }),
-    ...(input.gitDir === undefined ? [] : await gitMounts(input.gitDir, worktree)),
+    ...(input.repository === undefined ? [] : await gitMounts(input.repository, worktree)),
     ...input.given,
     ...(await hiddenMounts(files, worktree, writes.length === 0 ? [worktree] : writes)),
     ...[...system, ...hiddenData, ...(isSelective ? ['/'] : [])].map((path): Mount => ({ kind: 'sealed', path })),

@@ -11,6 +11,7 @@ import { makeGroups, removeGroups } from './control-groups';
 import { EgressLog } from './egress-log';
 import { socketName, startEgressProxy } from './egress-proxy';
 import type { Resolve } from './egress-target';
+import { checkedOutBranch, type RecordedRepository } from './git-mounts';
 import { inRuntime, layoutOf } from './layout';
 import type { Mount, Stand } from './mounts';
 import type { ProbedSandbox } from './probe';
@@ -22,7 +23,11 @@ export interface RunSandboxInput {
   attemptId: string;
   preset: SandboxPreset;
   worktreePath: string;
+  /** The administrative directory of the worktree, and its branch, as they were recorded before the agent ran. */
   gitDir?: string | undefined;
+  branch?: string | undefined;
+  /** The program of the agent, which is shown with the files beside it. */
+  program?: string | undefined;
   /** Where files that belong to the attempt are, beside the document that it is given. */
   directory: string;
   /** Files of the attempt that its agent reads. */
@@ -77,6 +82,7 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
     throw new SandboxError(`This host cannot confine the network of the run: ${probed.missing.join(' ')}`);
   }
   const worktree = await realpath(input.worktreePath);
+  const repository = await repositoryOf(input);
   const stand = await standIn(directory);
   const limits = limitsOf(preset);
   const groups = await makeGroups(probed.groups, attemptId, limits);
@@ -100,9 +106,9 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
       const mounts = await layoutOf({
         files: preset.filesystem,
         worktree,
-        gitDir: input.gitDir,
+        repository,
         home: input.home,
-        program: program.path,
+        program: input.program,
         protectedPaths: host.protectedPaths,
         given: [...input.given.map((path): Mount => ({ kind: 'read', path, optional: true })), ...relayed.mounts],
       });
@@ -142,6 +148,10 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
       }
     },
   };
+}
+
+async function repositoryOf({ gitDir, branch }: RunSandboxInput): Promise<RecordedRepository | undefined> {
+  return gitDir === undefined ? undefined : { gitDir, branch: branch ?? (await checkedOutBranch(gitDir)) };
 }
 
 type Working = Extract<ProbedSandbox, { tools: unknown }>;

@@ -38,8 +38,11 @@ const lookingFirst = (agent: LiveAgent, checkpoints: { now(): Promise<void> }): 
 });
 
 /** What the agent is confined to: its preset, where its host has shown that it can do that. */
-function sandboxOf({ sandbox, providerRuntimeManifest, baseline }: AttemptRecord): AgentDispatch['sandbox'] {
-  return sandbox && providerRuntimeManifest?.sandbox ? { preset: sandbox, gitDir: baseline?.gitDir } : undefined;
+function sandboxOf(record: AttemptRecord): AgentDispatch['sandbox'] {
+  const { sandbox, providerRuntimeManifest, baseline, taskEnvelope } = record;
+  return sandbox && providerRuntimeManifest?.sandbox
+    ? { preset: sandbox, gitDir: baseline?.gitDir, branch: taskEnvelope?.workspace?.branch }
+    : undefined;
 }
 
 /** Asks the rules before people, where the provider has not done that with everything it knows of the tool. */

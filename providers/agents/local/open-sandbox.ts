@@ -1,4 +1,5 @@
 import { compact } from '../../../platform/json/compact';
+import { findCommand } from '../../../platform/processes/find-command';
 import { openRunSandbox, type RunSandbox } from '../../sandbox/run-sandbox';
 import { SandboxError } from '../../sandbox/sandbox-error';
 import type { AgentDispatch } from '../provider';
@@ -17,6 +18,8 @@ export async function openSandbox(
     return { problem: 'The run has to be confined, and this host confines none.' };
   }
   const { path, handlePath, toolBridgePath } = transportFile(transportDir, attemptId);
+  const { variables } = agentEnvironment(host, agent.environmentKeys);
+  const program = findCommand(agent.command ?? '', variables.PATH ?? '');
   try {
     return await openRunSandbox(host.sandbox, {
       attemptId,
@@ -25,7 +28,7 @@ export async function openSandbox(
       directory: transportDir,
       given: [path, handlePath, toolBridgePath],
       callsApi: agent.launchesChildren === true || toolBridge !== undefined,
-      ...compact({ home: agentEnvironment(host, []).variables.HOME, user: host.user }),
+      ...compact({ home: variables.HOME, user: host.user, program: 'path' in program ? program.path : undefined }),
     });
   } catch (error) {
     if (error instanceof SandboxError) {

@@ -151,6 +151,7 @@ describe('the proxy of a sandbox', () => {
             let text = '';
             answer
               .on('data', (piece: Buffer) => (text += piece.toString()))
+              .on('error', failed)
               .on('end', () => done({ status: answer.statusCode, text }));
           },
         );
@@ -180,6 +181,27 @@ describe('the proxy of a sandbox', () => {
     expect(
       await throughProxy({ ...allowed, blockPrivateNetwork: true }, mixed, `http://app.example:${port}/a`),
     ).toMatchObject({ status: 403 });
+  });
+
+  test.each([
+    ['a status that is none', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'],
+    ['no response', 'nonsense\r\n\r\n'],
+    ['a response without its end', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'],
+  ])('survives a server that answers with %s', async (_name, answer) => {
+    const odd = createSocketServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(answer));
+    });
+    await new Promise<void>((listening) => odd.listen(0, '127.0.0.1', listening));
+    const { port: oddPort } = odd.address() as AddressInfo;
+    const allowed = { defaultEgress: 'deny', allowedHosts: [`app.example:${oddPort}`] };
+    const answered = throughProxy(allowed, () => ['127.0.0.1'], `http://app.example:${oddPort}/`);
+    expect([502, 'ECONNRESET']).toContain(
+      await answered.then(
+        ({ status }) => status,
+        (error: unknown) => (error as { code: string }).code,
+      ),
+    );
+    await new Promise((closed) => odd.close(closed));
   });
 
   test('limits methods and paths of requests in plain HTTP', async () => {

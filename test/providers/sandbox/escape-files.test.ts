@@ -1,5 +1,8 @@
-import { lstat, readdir, readFile, symlink } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openRunSandbox } from '../../../providers/sandbox/run-sandbox';
+import { aPreset } from '../../support/factories/contract';
+import { programOutput } from '../../support/processes/program-output';
 import { commit, put, sh } from '../git/git-fixture';
 import { aSandbox } from './sandbox-fixture';
 
@@ -120,6 +123,26 @@ describe('files of a sandbox', () => {
     expect(rest).toEqual(['refused', 'written']);
   });
 
+  test('are shown no more for the programs that an agent has started', async () => {
+    const tools = join(box.directory.path, 'elsewhere');
+    await put(tools, { 'tool.sh': '#!/bin/sh\ncat "$(dirname "$0")/secret"', secret: 'beside it' });
+    await chmod(join(tools, 'tool.sh'), 0o755);
+    const sandbox = await openRunSandbox(box.host, {
+      attemptId: 'attempt_programs1',
+      preset: aPreset({ filesystem: { readPaths: ['.'] } }),
+      worktreePath: box.worktree,
+      directory: join(box.directory.path, 'given'),
+      given: [],
+      program: '/bin/sh',
+      callsApi: false,
+    });
+    const { path: file, args } = await sandbox.wrap({ path: join(tools, 'tool.sh'), args: [] });
+    await expect(
+      programOutput({ file, args: [...args], cwd: box.worktree, env: { PATH: process.env.PATH } }),
+    ).rejects.toThrow();
+    await sandbox.close(false);
+  });
+
   test('of the data directory of the service are opened by no preset', async () => {
     const { outcome } = await box.run({ filesystem: { readPaths: [box.dataDir] } }, 'echo started');
     expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining('data directory') });
@@ -154,6 +177,44 @@ describe('the repository of a sandbox', () => {
     expect(await readFile(join(repository, 'README.md'), 'utf8')).toBe('# Sample\n');
     const refs = await sh(repository, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads');
     expect(refs.split('\n').filter((line) => line.endsWith(box.baseSha))).toHaveLength(4);
+  });
+
+  test('has no other branch moved where branches are packed, nor by naming another one as checked out', async () => {
+    const { repository, gitDir } = box;
+    for (const branch of ['board/packed', 'board/deep/packed', 'elsewhere/other']) {
+      await sh(repository, 'branch', branch);
+    }
+    await sh(repository, 'pack-refs', '--all', '--prune');
+    const sandbox = await openRunSandbox(box.host, {
+      attemptId: 'attempt_branches1',
+      preset: aPreset({}),
+      worktreePath: box.worktree,
+      gitDir,
+      directory: join(box.directory.path, 'given'),
+      given: [],
+      callsApi: false,
+    });
+    const run = async (script: string) => {
+      const { path: file, args } = await sandbox.wrap({ path: '/bin/sh', args: ['-c', script] });
+      const env = { PATH: process.env.PATH, ...sandbox.environment };
+      return (await programOutput({ file, args: [...args], cwd: box.worktree, env })).trim();
+    };
+    await run(`echo 'ref: refs/heads/elsewhere/other' > ${gitDir}/HEAD`);
+    expect(
+      await run(
+        `cd ${repository}/.git/refs/heads; for name in board/packed board/deep/packed elsewhere/other main; do
+           (mkdir -p "$(dirname $name)"; echo x > $name) 2>/dev/null && echo "moved $name"
+         done; echo x > board/task.lock && rm board/task.lock && echo own`,
+      ),
+    ).toBe('own');
+    await sandbox.close(false);
+    const refs = await sh(repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads');
+    expect(refs.trim().split('\n')).toEqual(
+      ['board/deep/packed', 'board/packed', 'board/task', 'elsewhere/other', 'main'].map(
+        (branch) => `${box.baseSha} refs/heads/${branch}`,
+      ),
+    );
+    expect(await sh(repository, 'fsck', '--full')).toBe('');
   });
 
   test('does not lose tracked files that are denied by a commit of everything', async () => {
