@@ -118,12 +118,12 @@ export async function createGoalStore(
       await goals.findOneAndUpdate({ _id: id }, { $set: { isDue: true }, $inc: { due: 1 } });
     },
 
-    /** How much is due. */
+    /** What happened to the goal so far: a number that only grows. */
     dueOf: async (id: string): Promise<number> => (await goals.get(id))?.due ?? 0,
 
     /** Records that everything up to `due` was looked at; what came since is still due. */
     async settled(id: string, due: number): Promise<boolean> {
-      return (await goals.findOneAndUpdate({ _id: id, due }, { $set: { due: 0, isDue: false } })) !== undefined;
+      return (await goals.findOneAndUpdate({ _id: id, due }, { $set: { isDue: false } })) !== undefined;
     },
 
     /** The ids of all goals that have to be looked at. */
