@@ -79,6 +79,10 @@ async function permitted(
         waits,
       })
     : undefined;
+  if (approvalId !== undefined && waits) {
+    // A decision takes its time: what the rules forbid by then is not done.
+    await needsApproval(context, { record, called, callId: id });
+  }
   return {
     id,
     taskId: record.taskId,

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { validationError } from '../../../platform/errors/app-error';
 import { parseBoundedJson } from '../../../platform/json/bounded';
+import { textDigest } from '../../../platform/json/digest';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { serviceVersion } from '../../version';
 import { type BridgeContext, bridgedTools, callBridged } from './mcp-tools';
@@ -66,12 +67,21 @@ export async function answerMessage(
     callBridged(context, record, {
       name: params.name,
       values: params.arguments ?? {},
-      operationId: `mcp/${session ?? ''}/${typeof received.id}/${received.id}`.slice(0, 240),
+      operationId: operationOf(session ?? '', received.id),
       actor,
     }),
   );
   const message = await responseOf(server, received);
   return { message, initialized };
+}
+
+/** The longest name of an operation that is taken as it is. */
+const longestOperation = 240;
+
+/** Names a request of a session: a long id is not cut, since another may begin the same. */
+function operationOf(session: string, id: string | number): string {
+  const name = `mcp/${session}/${typeof id}/${id}`;
+  return name.length > longestOperation ? `mcp/${textDigest(name)}` : name;
 }
 
 function messageOf(body: Buffer): JSONRPCMessage {

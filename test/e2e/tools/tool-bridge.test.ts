@@ -174,8 +174,22 @@ describe('the tool bridge as a server of the Model Context Protocol', () => {
     expect(written().filter((each) => each === 'careful with a person')).toHaveLength(1);
   });
 
+  it('calls nothing that the rules forbid by the time it is approved', async () => {
+    const client = await connected(run);
+    const calling = client.callTool({ name: 'ledger__careful', arguments: { line: 'too late' } });
+    await eventually(async () => {
+      expect(await admin.ok('GET', `/api/run-approvals?status=pending&attemptId=${run.attemptId}`)).toHaveLength(1);
+    });
+    const rules = [{ action: 'ledger/careful', effect: 'deny' }];
+    const { id } = await admin.ok('POST', '/api/policies', { name: 'Nothing careful', rules });
+    await approvePending();
+    expect(textOf(await calling)).toContain('TOOL_FORBIDDEN');
+    expect(written()).not.toContain('careful too late');
+    await admin.ok('DELETE', `/api/policies/${id}`);
+  });
+
   it('answers a request that is sent again as the same call, and of another session as another one', async () => {
-    const send = async (session: string | undefined, id: number) => {
+    const send = async (session: string | undefined, id: number | string) => {
       const headers = { ...bearer(run.bridge.handle), ...(session === undefined ? {} : { 'Mcp-Session-Id': session }) };
       const params = { name: 'ledger__append', arguments: { line: 'again' } };
       return new Caller(stack.url, headers).post('/api/run-tool-bridge/mcp', {
@@ -192,6 +206,11 @@ describe('the tool bridge as a server of the Model Context Protocol', () => {
     await send('session-two-0000000', 1);
     expect(times()).toBe(2);
     expect((await send(undefined, 1)).status).toBe(400);
+    const long = 'x'.repeat(400);
+    for (const id of [`${long}1`, `${long}1`, `${long}2`]) {
+      expect((await send('session-two-0000000', id)).body).toMatchObject({ id, result: { isError: false } });
+    }
+    expect(times()).toBe(4);
   });
 
   it.each([
