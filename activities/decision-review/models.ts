@@ -11,12 +11,16 @@ import { ModelError } from '../../platform/models/errors';
 import type { Models } from '../../platform/models/models';
 import type { ModelAnswer } from '../../platform/models/request';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import type { Board } from '../../stores/board-files/types';
 import { wholeReview } from '../../stores/governance/decision-reviews/review-records';
 import type { Stores } from '../../stores/open-stores';
 import type { DecisionReviewDependencies } from './activities';
 import { announce } from './announce';
+import { type ReviewBudgets, reviewSpending } from './spending';
 
 export interface ModelDependencies extends DecisionReviewDependencies, Pick<Stores, 'profiles'> {
+  board: Pick<Board, 'get'>;
+  budgets: ReviewBudgets;
   /** `undefined` where no catalog of models is configured. */
   models: Models | undefined;
 }
@@ -36,6 +40,7 @@ const answerIdOf = (reviewId: string, { kind, round, participantId }: MissingAns
 
 export function createModelActivities(deps: ModelDependencies) {
   const { decisionReviews, models, profiles, now } = deps;
+  const spending = reviewSpending(deps);
   return {
     /**
      * Asks the model of a participant, unless the review has its answer or waits for it no longer. An answer counts once it is
@@ -52,6 +57,7 @@ export function createModelActivities(deps: ModelDependencies) {
       const id = answerIdOf(reviewId, question);
       const { usage } = (await decisionReviews.readText(id)) ?? (await askParticipant(review, asked, { id, question }));
       const at = now().toISOString();
+      await spending.count(review, { key: id, usage, at });
       const by = `model:${asked.model}`;
       const changed = await decisionReviews.change(reviewId, (current) =>
         withAnswer(current, { id, kind, round, participantId, by, at, ...compact({ usage }) }),
@@ -70,8 +76,10 @@ export function createModelActivities(deps: ModelDependencies) {
         return;
       }
       const whole = await wholeReview(decisionReviews, review);
+      await assertWithinBudgets(review);
       const { text, usage } = await ask(model, synthesisQuestion(whole));
       const at = now().toISOString();
+      await spending.count(review, { key: `${reviewId}/draft`, usage, at });
       const draft = { text, by: `model:${model}`, at, usage };
       const changed = await decisionReviews.change(reviewId, (current) => withDraft(current, { draft }, at));
       if (changed) {
@@ -89,9 +97,18 @@ export function createModelActivities(deps: ModelDependencies) {
   ): Promise<{ usage?: Usage | undefined }> {
     const whole = await wholeReview(decisionReviews, review);
     const instructions = profileId === undefined ? '' : (await profiles.get(profileId))?.instructions;
+    await assertWithinBudgets(review);
     const answer = await ask(model, participantQuestion(whole, question, instructions));
     await decisionReviews.writeText({ id, reviewId: review.id, ...answer });
     return answer;
+  }
+
+  /** @throws ApplicationFailure which another try does not help, when a budget is used up */
+  async function assertWithinBudgets(review: ReviewRecord): Promise<void> {
+    const problem = await spending.problem(review);
+    if (problem !== undefined) {
+      throw failure(problem, false);
+    }
   }
 
   /** @throws ApplicationFailure `MODEL_REFUSED`, which another try does not help, or `MODEL_UNAVAILABLE` */

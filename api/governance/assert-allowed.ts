@@ -5,7 +5,7 @@ import type { ApiContext } from '../context';
 /**
  * Asks the rules about an action, on a task where it has one, that the caller is about to do.
  *
- * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
+ * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`, `ADMISSION_BUDGET_EXHAUSTED`
  */
 export async function assertAllowed(
   { rules, board }: Pick<ApiContext, 'rules' | 'board'>,
@@ -17,7 +17,9 @@ export async function assertAllowed(
     subject,
   }: { taskId?: string | undefined; actor: string; also?: string[]; subject: object },
 ): Promise<void> {
-  const task = taskId !== undefined && (await rules.hasPolicies()) ? (await board.get(taskId))?.task : undefined;
+  // Budgets are of projects too, whether or not there are policies.
+  const isScoped = taskId !== undefined && (action === 'spend' || (await rules.hasPolicies()));
+  const task = isScoped ? (await board.get(taskId))?.task : undefined;
   await requireAllowed(rules, {
     action,
     actor,

@@ -11,7 +11,8 @@ export interface Spend {
 /** Who used it, for which task: the scopes whose budgets it counts in. */
 export interface Spender {
   taskId: string;
-  agent: string;
+  /** None where the board asks a model by itself. */
+  agent?: string;
   project?: string;
   /** The root of the execution tree; of a launch that is not recorded yet it is not known. */
   tree?: string;
@@ -36,7 +37,7 @@ export const wholeWorkspace = 'workspace';
 export const scopesOfSpender = ({ taskId, agent, project, tree }: Spender): ScopeId[] => [
   { scope: 'workspace', scopeId: wholeWorkspace },
   ...(project === undefined ? [] : [{ scope: 'project' as const, scopeId: project }]),
-  { scope: 'agent', scopeId: agent },
+  ...(agent === undefined ? [] : [{ scope: 'agent' as const, scopeId: agent }]),
   { scope: 'task', scopeId: taskId },
   ...(tree === undefined ? [] : [{ scope: 'tree' as const, scopeId: tree }]),
 ];

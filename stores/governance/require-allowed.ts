@@ -7,7 +7,7 @@ import { compact } from '../../platform/json/compact';
 import { currentOperation, operationBytes } from '../../platform/operations/operation';
 import type { Asking, DecisionPoint, RuleDecision } from './decision-point';
 
-const codes = { POLICY_BLOCKED: 403, APPROVAL_REQUIRED: 409 } as const;
+const codes = { POLICY_BLOCKED: 403, APPROVAL_REQUIRED: 409, ADMISSION_BUDGET_EXHAUSTED: 409 } as const;
 
 /** An action that an actor is about to do. */
 export interface ActorAction extends Pick<AskedAction, 'action' | 'actor' | 'also' | 'subject'> {
@@ -43,7 +43,7 @@ function questionOf({ change: once, project, taskId, reaches, ...action }: Actor
  * and is not acknowledged before it is: in one write with it where the store can do that. What they warn of is noted on the running operation, whose response
  * names the trace.
  *
- * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`
+ * @throws AppError 403 `POLICY_BLOCKED`, 409 `APPROVAL_REQUIRED`, `ADMISSION_BUDGET_EXHAUSTED`
  */
 export async function requireAllowed(rules: DecisionPoint, action: ActorAction): Promise<void> {
   const operation = currentOperation();

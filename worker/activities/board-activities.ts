@@ -173,7 +173,7 @@ export function createBoardActivities(
       hosts: stores.hosts,
     }),
     ...createDecisionReviewActivities(reviewing),
-    ...createModelActivities({ ...reviewing, profiles: stores.profiles, models }),
+    ...createModelActivities({ ...reviewing, board, profiles: stores.profiles, budgets: stores.budgets, models }),
     ...createForgeCheckActivities({ forges, now }),
     ...createPullRequestActivities({
       ...boardDependencies,

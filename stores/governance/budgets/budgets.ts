@@ -97,16 +97,18 @@ function createBudgets(
   return {
     ledger,
 
-    /** What budgets make of an action: those of a launch are all that limit what it would spend. */
+    /** What budgets make of an action: those of a launch, or of questions to models, are all that limit what it would spend. */
     async findings(
       { action, taskId, agent, project, tree }: AskedAction,
       hold: string | undefined,
     ): Promise<BudgetFindings> {
       const time = await timeOfNow();
-      if (action !== 'launch' || taskId === undefined || agent === undefined || !time.settings.enabled) {
+      const isLaunch = action === 'launch' && agent !== undefined;
+      if ((!isLaunch && action !== 'spend') || taskId === undefined || !time.settings.enabled) {
         return noFindings;
       }
-      const spender = { taskId, agent, ...compact({ project, tree }) };
+      // What the board asks models for is no run of the agent that has it ask.
+      const spender = { taskId, ...compact({ agent: isLaunch ? agent : undefined, project, tree }) };
       if (scopesOfSpender(spender).every(({ scope }) => limitedResources(time.settings, scope).length === 0)) {
         return noFindings;
       }

@@ -152,6 +152,36 @@ describe('decision reviews with models', () => {
     expect(answers[0].text).toMatch(/^\[REDACTED\] x/);
   });
 
+  it('use the budgets of their task, and ask no model once one is used up', async () => {
+    const { id: task } = await stack.call.createTask({ title: 'Spend', project: 'dear' });
+    const limit = (costUsd: number | null) =>
+      stack.call.ok('PATCH', '/api/settings/features', { budget: { limits: { task: { costUsd } } } });
+    await limit(0.03);
+    const { id } = await start([first, second], { taskId: task, rounds: 5 });
+    const { participants } = await when(id, {
+      missing: [],
+      participants: [{ status: 'failed' }, { status: 'failed' }],
+    });
+    expect(participants).toMatchObject(
+      ['one', 'two'].map((who) => ({
+        ...{ id: who, status: 'failed' },
+        failure: { kind: 'response', round: 2, reason: expect.stringContaining('is used up') },
+      })),
+    );
+    expect(asked()).toHaveLength(4);
+    const project = await stack.call.ok('GET', '/api/metrics/budget?project=dear');
+    expect(project.costUsd.used).toBe(0.044);
+    const again = await stack.call.post(reviews, {
+      ...{ taskId: task, title: 'More', prompt: 'More?', context: 'None.', participants: [first, second] },
+    });
+    expect(again).toMatchObject({
+      status: 409,
+      body: { code: 'ADMISSION_BUDGET_EXHAUSTED', details: { scope: 'task', scopeId: task, budget: 'costUsd' } },
+    });
+    expect(asked()).toHaveLength(4);
+    await limit(null);
+  });
+
   it('ask nothing for a start that the API has not made', async () => {
     const input = { reviewId: 'review_000000000000', retryMs: 50, heartbeatTimeoutMs: 2_000 };
     const options = { taskQueue: 'board', args: [input] };

@@ -18,8 +18,8 @@ async function useTools() {
   for (const call of JSON.parse(readFileSync(calls, 'utf8'))) {
     made.push(await client.callTool(call));
   }
-  const told = servers.map(({ type, name }) => ({ type, name }));
-  writeFileSync(results, JSON.stringify({ servers: told, tools: tools.map(({ name }) => name), made }));
+  const offered = servers.map(({ type, name }) => ({ type, name }));
+  writeFileSync(results, JSON.stringify({ servers: offered, tools: tools.map(({ name }) => name), made }));
   await client.close();
 }
 
