@@ -34,19 +34,39 @@ const waitTool: Tool = {
 
 const nameOf = (serverId: string, { name }: Pick<CatalogTool, 'name'>): string => `${serverId}__${name}`;
 
-/** The tools that may be called, as `<server>__<tool>`; none for a run without a catalog. */
-export async function bridgedTools({ toolCatalogs }: BridgeContext, { _id }: AttemptRecord): Promise<Tool[]> {
-  const catalog = await toolCatalogs.get(_id);
-  const tools = (catalog?.servers ?? []).flatMap(({ serverId, tools: offered }) =>
-    offered
-      .filter(({ policy }) => policy !== 'denied')
-      .map((tool) => ({
-        name: nameOf(serverId, tool),
-        // A schema that is none of an object is no discovered tool's.
-        inputSchema: tool.inputSchema as Tool['inputSchema'],
-        ...compact({ title: tool.title, description: tool.description }),
-      })),
+/** A tool of a catalog by its name in the protocol. */
+interface NamedTool {
+  name: string;
+  serverId: string;
+  tool: CatalogTool;
+}
+
+const namedTools = (catalog: Pick<ToolCatalog, 'servers'> | undefined): NamedTool[] =>
+  (catalog?.servers ?? []).flatMap(({ serverId, tools }) =>
+    tools.map((tool) => ({ name: nameOf(serverId, tool), serverId, tool })),
   );
+
+/**
+ * The tools that may be called, as `<server>__<tool>`; none for a run without a catalog. Two tools can come to one name, which
+ * is then neither's.
+ */
+export async function bridgedTools(
+  { toolCatalogs }: Pick<BridgeContext, 'toolCatalogs'>,
+  { _id }: Pick<AttemptRecord, '_id'>,
+): Promise<Tool[]> {
+  const all = namedTools(await toolCatalogs.get(_id));
+  const uses = new Map<string, number>();
+  for (const { name } of all) {
+    uses.set(name, (uses.get(name) ?? 0) + 1);
+  }
+  const tools = all
+    .filter(({ name, tool }) => tool.policy !== 'denied' && uses.get(name) === 1)
+    .map(({ name, tool: { title, description, inputSchema } }) => ({
+      name,
+      // A schema that is none of an object is no discovered tool's.
+      inputSchema: inputSchema as Tool['inputSchema'],
+      ...compact({ title, description }),
+    }));
   return tools.length === 0 ? [] : [...tools, waitTool];
 }
 
@@ -59,9 +79,13 @@ export async function callBridged(
   if (call.name === waitTool.name) {
     return waited(context, record, call);
   }
-  const named = await find(context, record, call.name);
+  const [named, other] = await find(context, record, call.name);
   if (!named) {
     return failure(`No tool of this run has the name ${JSON.stringify(call.name.slice(0, 200))}.`);
+  }
+  if (other) {
+    const names = [named, other].map(({ serverId, tool }) => `${tool} of ${serverId}`).join(' and ');
+    return failure(`The name is that of ${names}: call one of them with POST /api/run-tool-bridge/call.`);
   }
   if (Buffer.byteLength(JSON.stringify(call.values)) > argumentLimitBytes) {
     return failure(`The arguments have more than ${argumentLimitBytes} bytes.`);
@@ -123,15 +147,9 @@ async function find(
   { toolCatalogs }: BridgeContext,
   { _id }: AttemptRecord,
   name: string,
-): Promise<{ serverId: string; tool: string } | undefined> {
-  const catalog: Pick<ToolCatalog, 'servers'> = (await toolCatalogs.get(_id)) ?? { servers: [] };
-  for (const { serverId, tools } of catalog.servers) {
-    const tool = tools.find((each) => nameOf(serverId, each) === name);
-    if (tool) {
-      return { serverId, tool: tool.name };
-    }
-  }
-  return undefined;
+): Promise<{ serverId: string; tool: string }[]> {
+  const all = namedTools(await toolCatalogs.get(_id));
+  return all.filter((each) => each.name === name).map(({ serverId, tool }) => ({ serverId, tool: tool.name }));
 }
 
 function resultOf({ state, result, error, id }: ToolCall): CallToolResult {
