@@ -9,7 +9,7 @@ const lock = { waitMs: 2_000, everyMs: 20, abandonedAfterMs: 60_000 } as const;
 
 /**
  * Gives each packed branch of a directory a file of its own, under git's lock of the branch: what has no file cannot be mounted, and
- * whoever may make files in the directory would move the branch by making it.
+ * an agent that may make files in the directory would move the branch by making its file.
  *
  * @param common the directory of the repository
  * @param directory of branches, below `refs/heads`
