@@ -1,7 +1,7 @@
-import { chown, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isInside } from './paths';
+import { isInside, realLocation } from './paths';
 import { SandboxError } from './sandbox-error';
 
 /** How long another program may hold the lock of a branch, and from when on it has left it behind, in milliseconds. */
@@ -32,10 +32,15 @@ interface Branch {
 }
 
 async function unpack(common: string, { name, path, value }: Branch): Promise<void> {
+  if ((await realLocation(path)) !== join(await realpath(common), name)) {
+    throw new SandboxError(`The branch ${name} of the repository leads out of it by a symbolic link.`);
+  }
   const facts = await stat(join(common, 'refs', 'heads'));
   const made = await mkdir(dirname(path), { recursive: true });
+  // Those who may move the branch may do so as before; a service that may give nothing away has made what is its own.
+  const { uid, gid } = facts;
   if (made !== undefined) {
-    await chown(made, facts.uid, facts.gid);
+    await chown(made, uid, gid).catch(() => undefined);
   }
   const locked = `${path}.lock`;
   const file = await lockOf(locked, name);
@@ -45,8 +50,8 @@ async function unpack(common: string, { name, path, value }: Branch): Promise<vo
     const current = (await packedBranches(common)).get(name);
     if (current === value && !(await exists(path))) {
       await file.writeFile(`${value}\n`);
-      await file.chown(facts.uid, facts.gid);
-      await file.chmod(0o644);
+      await file.chown(uid, gid).catch(() => undefined);
+      await file.chmod(0o644 | (facts.mode & 0o020));
       await file.close();
       await rename(locked, path);
       isReplaced = true;

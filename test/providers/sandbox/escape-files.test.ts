@@ -1,5 +1,5 @@
-import { chmod, lstat, readdir, readFile, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, lstat, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { openRunSandbox } from '../../../providers/sandbox/run-sandbox';
 import { aPreset } from '../../support/factories/contract';
 import { programOutput } from '../../support/processes/program-output';
@@ -215,6 +215,20 @@ describe('the repository of a sandbox', () => {
       ),
     );
     expect(await sh(repository, 'fsck', '--full')).toBe('');
+  });
+
+  test('gives no branch a file elsewhere, by a link that an agent has left', async () => {
+    const { repository, worktree, directory } = box;
+    await sh(repository, 'branch', 'board/deep/packed');
+    await sh(repository, 'pack-refs', '--all', '--prune');
+    const deep = join(repository, '.git', 'refs', 'heads', 'board', 'deep');
+    await rm(deep, { recursive: true, force: true });
+    await mkdir(dirname(deep), { recursive: true });
+    await symlink(directory.path, deep);
+    const { outcome } = await box.run({}, 'echo started');
+    expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining('symbolic link') });
+    expect(await readdir(directory.path)).not.toContain('packed');
+    expect(await sh(worktree, 'status', '--porcelain')).toBe('');
   });
 
   test('does not lose tracked files that are denied by a commit of everything', async () => {
