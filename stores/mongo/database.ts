@@ -4,6 +4,7 @@ import type { BlobStore } from '../blobs/blob-store';
 import { openGridFsBlobs } from '../blobs/gridfs';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
 import { StoreUnavailableError } from '../port/errors';
+import type { TextIndex } from '../port/text-index';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { ChangeFeed } from './change-feed';
@@ -11,6 +12,7 @@ import { MongoStoreCollection } from './collection';
 import { translated } from './errors';
 import { sweepCollection, sweepLog } from './expiry';
 import { type EntryDocument, type FloorDocument, MongoEntryLog, topicOf } from './log';
+import { MongoTextIndex, type TextDocument } from './text-index';
 
 export interface MongoOptions {
   /** A connection string; the database is the one it names, `runboard` when it names none. */
@@ -88,6 +90,13 @@ class MongoDatabase implements Database {
   async blobs(name: string): Promise<BlobStore> {
     assertDeclarable(name, []);
     return openGridFsBlobs(this.db, `${name}.blobs`);
+  }
+
+  async textIndex(name: string): Promise<TextIndex> {
+    assertDeclarable(name, []);
+    const index = new MongoTextIndex(this.db.collection<TextDocument>(`${name}.words`), name);
+    await index.prepare();
+    return index;
   }
 
   /** Each write of MongoDB is atomic by itself: no lock is held over several, so there is none to wait for. */

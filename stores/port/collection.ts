@@ -1,5 +1,6 @@
 import type { Document, Filter, UpdateFilter } from 'mongodb';
 import type { BlobStore } from '../blobs/blob-store';
+import type { TextIndex } from './text-index';
 
 /** What every stored document has. Fields are JSON: no class instances, no Date (timestamps are ISO 8601 text). */
 export interface Stored {
@@ -118,6 +119,8 @@ export interface Database {
   log<T extends LogEntry>(spec: LogSpec): Promise<EntryLog<T>>;
   /** Content that is too large for a document. `name` as for a collection. */
   blobs(name: string): Promise<BlobStore>;
+  /** An index of words. `name` as for a collection. */
+  textIndex(name: string): Promise<TextIndex>;
   /** Resolves when a write could begin now; it costs next to nothing. @throws StoreUnavailableError */
   assertWritable(): Promise<void>;
   /** Resolves when a write and a read of the store work. @throws StoreUnavailableError */

@@ -79,6 +79,7 @@ export const repeatableDatabase = (database: Database): Database => ({
   collection: async (spec) => repeatableCollection(await database.collection(spec)),
   log: (spec) => database.log(spec),
   blobs: (name) => database.blobs(name),
+  textIndex: (name) => database.textIndex(name),
   assertWritable: () => database.assertWritable(),
   ping: () => database.ping(),
   close: () => database.close(),

@@ -29,6 +29,7 @@ export function workspaceDatabase(database: Database, workspaceId: string): Data
       ownNameInErrors(await database.collection<T>(named(spec)), spec.name),
     log: (spec) => database.log(named(spec)),
     blobs: (name) => database.blobs(prefix + name),
+    textIndex: (name) => database.textIndex(prefix + name),
     assertWritable: () => database.assertWritable(),
     ping: () => database.ping(),
     close: async () => undefined,

@@ -5,6 +5,7 @@ import type { BlobStore } from '../blobs/blob-store';
 import { openFileBlobs } from '../blobs/files';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
 import { StoreUnavailableError } from '../port/errors';
+import type { TextIndex } from '../port/text-index';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { SqliteCollection } from './collection';
@@ -12,6 +13,7 @@ import { Connection } from './connection';
 import { sweepCollection, sweepLog } from './expiry';
 import { logSql, SqliteEntryLog } from './log';
 import { collectionSql, constraintName } from './schema';
+import { SqliteTextIndex, textIndexSql } from './text-index';
 import { Writer } from './writer';
 
 export interface SqliteOptions {
@@ -113,6 +115,12 @@ class SqliteDatabase implements Database {
   async blobs(name: string): Promise<BlobStore> {
     assertDeclarable(name, []);
     return openFileBlobs(join(this.folder, 'blobs', name));
+  }
+
+  async textIndex(name: string): Promise<TextIndex> {
+    assertDeclarable(name, []);
+    await this.create(textIndexSql(name));
+    return new SqliteTextIndex(name, this.connection, this.writer);
   }
 
   /** A transaction that changes nothing needs the write lock, and no write to the disk. */

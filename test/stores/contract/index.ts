@@ -14,6 +14,7 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
+import { textIndexContract } from './text-index';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
 
@@ -34,6 +35,7 @@ export function storeContract(harness: StoreHarness): void {
   chatContract(harness);
   rateCountsContract(harness);
   runListsContract(harness);
+  textIndexContract(harness);
   spendLedgerContract(harness);
   workspacesContract(harness);
 }
