@@ -42,6 +42,7 @@ import { feedbackRoutes } from './knowledge/feedback/routes';
 import { lessonRoutes } from './knowledge/lessons/routes';
 import { promptRoutes } from './knowledge/prompts/routes';
 import { reflectionRoutes } from './knowledge/reflections/routes';
+import { searchRoutes } from './knowledge/search/routes';
 import { sharedResourceRoutes } from './knowledge/shared-resources/routes';
 import { admissionRoutes } from './runs/admission/routes';
 import { approvalRoutes } from './runs/approvals/routes';
@@ -175,6 +176,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: lessonRoutes },
   { routes: promptRoutes },
   { routes: reflectionRoutes },
+  { routes: searchRoutes, start: ({ search }) => search.start() },
   { routes: sharedResourceRoutes },
   { routes: toolServerRoutes },
   { routes: workspaceCapabilityRoutes },

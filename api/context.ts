@@ -13,6 +13,7 @@ import type { AuditInput } from '../stores/system/audit-store';
 import type { SessionTokens } from './identity/sessions/session-token';
 import type { IssueSession } from './identity/sessions/sessions';
 import type { WatcherCount } from './system/feed/admission';
+import type { OpenSearch } from './knowledge/search/open';
 import type { HealthCheck } from './system/health/checks';
 import type { WorkflowClients } from './workflow-clients';
 import type { WorkspaceRecords } from './workspace-records';
@@ -51,6 +52,7 @@ export interface WorkspaceContext extends Stores {
   /** Records who changed what (`activity`) as it changes it. */
   board: Board;
   database: Database;
+  search: OpenSearch;
   /** Writes an action to the audit log, also when its store fails now: then it is written later, and this rejects. */
   recordAudit: (done: AuditInput) => Promise<void>;
 }

@@ -35,6 +35,7 @@ import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
 import { sessionStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
+import { openSearch } from './knowledge/search/open';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
 import { WorkspaceRecords } from './workspace-records';
@@ -115,6 +116,7 @@ async function openRecords(
     workspaceId,
     database,
     board: governedBoard(files, stores, owed),
+    search: openSearch({ ...stores, board: files, documents: documentsOf(env, workspaceId), log }),
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
@@ -122,6 +124,12 @@ async function openRecords(
     },
   };
 }
+
+/** Documents of `local` may be anywhere; a workspace has its own directory, so that none reads those of another. */
+const documentsOf = (env: ApiEnvironment, workspaceId: string): string =>
+  workspaceId === localWorkspace && env.BOARD_DOCS_DIR !== undefined
+    ? env.BOARD_DOCS_DIR
+    : join(workspaceDirectory(env.BOARD_DATA_DIR, workspaceId), 'docs');
 
 type SigningSources = Pick<ApiContext, 'env' | 'log'> & SessionStores & Stores;
 

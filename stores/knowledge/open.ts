@@ -7,6 +7,7 @@ import { createFeedbackStore } from './feedback-store';
 import { createPromptStore } from './prompt-store';
 import { createPromptUsageStore } from './prompt-usage-store';
 import { createReflectionStore } from './reflection-store';
+import { createSearchEntryStore } from './search-entry-store';
 import { createSharedResourceStore } from './shared-resource-store';
 
 /** Opens the stores of what was learnt. */
@@ -18,6 +19,8 @@ export const openKnowledgeStores = (database: Database) =>
     prompts: createPromptStore(database),
     promptUsage: createPromptUsageStore(database),
     reflections: createReflectionStore(database),
+    searchEntries: createSearchEntryStore(database),
+    searchIndex: database.textIndex('search'),
     sharedResources: createSharedResourceStore(database),
     trackedDocuments: createTrackedDocumentStore(database),
   });

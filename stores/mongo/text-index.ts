@@ -31,8 +31,9 @@ export interface TextDocument extends Document {
 /** Escaped although words are letters and digits, so that this is right for any of them. */
 const literal = (word: string): string => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-const having = ({ word, isPrefix }: TextTerm): Filter<TextDocument> =>
-  ({ words: isPrefix === true ? { $regex: `^${literal(word)}` } : word }) as Filter<TextDocument>;
+const having = ({ word, isPrefix }: TextTerm): Filter<TextDocument> => ({
+  words: isPrefix === true ? { $regex: `^${literal(word)}` } : word,
+});
 
 function distinct({ title, body }: TextEntry): Pick<TextDocument, 'words' | 'counts' | 'length'> {
   const counts = new Map<string, number>();

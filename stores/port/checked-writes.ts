@@ -1,5 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store';
 import type { Collection, Database, EntryLog, LogEntry, Stored } from './collection';
+import type { TextIndex } from './text-index';
 
 /**
  * The same database, with a check right before each write.
@@ -53,6 +54,21 @@ export function checkedWrites(database: Database, assertAllowed: () => void): Da
         },
         size: (sha256) => blobs.size(sha256),
         read: (sha256, range) => blobs.read(sha256, range),
+      };
+      return checked;
+    },
+    async textIndex(name) {
+      const index = await database.textIndex(name);
+      const checked: TextIndex = {
+        async put(entry) {
+          assertAllowed();
+          return index.put(entry);
+        },
+        async remove(id) {
+          assertAllowed();
+          return index.remove(id);
+        },
+        match: (query) => index.match(query),
       };
       return checked;
     },

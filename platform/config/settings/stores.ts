@@ -7,6 +7,9 @@ export const storeSettings = {
     .default('.board')
     .meta({ form: 'directory' })
     .describe("Board files, SQLite, worktrees, the embedded Temporal's database"),
+  BOARD_DOCS_DIR: optionalText('directory').describe(
+    'Documents of the workspace `local` that are searched; without it `docs` in the data directory. Other workspaces have `docs` in their own',
+  ),
   BOARD_STORE_WAIT_MS: milliseconds(10_000).describe(
     'How long a write waits while another process has SQLite locked, before it is refused with 503',
   ),
