@@ -4,6 +4,7 @@ import type { AuthFailures } from '../platform/http/auth/auth-failures';
 import type { UploadFolder } from '../platform/http/body/upload-folder';
 import type { Routes } from '../platform/http/routing/routes';
 import type { Log } from '../platform/log/log';
+import type { Embedder } from '../platform/models/embed';
 import type { Closer } from '../platform/processes/closers';
 import type { Board } from '../stores/board-files/types';
 import type { SessionStores } from '../stores/identity/sessions/open';
@@ -24,6 +25,8 @@ export interface InstallationContext extends SessionStores {
   log: Log;
   /** Ids and aliases of the models that reviews may ask; absent without a catalog. */
   modelNames: ReadonlySet<string> | undefined;
+  /** What semantic searches ask; absent without `BOARD_SEARCH_MODEL`. */
+  embedder: Embedder | undefined;
   /** Where files are stored while their request is served. */
   uploads: UploadFolder;
   /** Also for the WebSocket upgrade, which no route sees. */

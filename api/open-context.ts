@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { localWorkspace } from '../contracts/common';
-import type { ApiEnvironment } from '../platform/config/part-settings';
+import { type ApiEnvironment, isEmbeddingKey } from '../platform/config/part-settings';
 import { authenticateWith } from '../platform/http/auth/auth';
 import { openUploadFolder } from '../platform/http/body/upload-folder';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import type { Log } from '../platform/log/log';
-import { namesOf, readCatalog } from '../platform/models/catalog';
+import { CatalogError, namesOf, readCatalog } from '../platform/models/catalog';
+import { createEmbedder, type Embedder } from '../platform/models/embed';
 import { operationBytes } from '../platform/operations/operation';
 import { createOwedWrites, type OwedWrites } from '../platform/operations/owed-writes';
 import type { Closer } from '../platform/processes/closers';
@@ -58,14 +59,16 @@ export async function openContext({ env, log, client }: ContextSources, closers:
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
   const sessionStores = await openSessionStores(database);
-  const local = await openRecords({ env, log, database, workspaceId: localWorkspace }, closers);
+  const { embedder, modelNames } = await openModels(env);
+  const local = await openRecords({ env, log, database, workspaceId: localWorkspace, embedder }, closers);
   return {
     ...local,
     ...sessionStores,
     ...signingIn({ env, log, ...local, ...sessionStores }),
     env,
     log,
-    modelNames: env.BOARD_MODELS === undefined ? undefined : namesOf(await readCatalog(env.BOARD_MODELS)),
+    embedder,
+    modelNames,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
     authFailures: auditedAuthFailures(env, local.audit, log),
@@ -85,10 +88,13 @@ export async function openWorkspaceContext(
   workspaceId: string,
   closers: Closer[],
 ): Promise<ApiContext> {
-  const { env, log } = local;
+  const { env, log, embedder } = local;
   const database = workspaceDatabase(local.database, workspaceId);
   // Every part of a workspace's context is replaced; what is left is the installation's.
-  const records: WorkspaceContext = await openRecords({ env, log, database, workspaceId, shared: local }, closers);
+  const records: WorkspaceContext = await openRecords(
+    { env, log, database, workspaceId, embedder, shared: local },
+    closers,
+  );
   return { ...local, ...records };
 }
 
@@ -97,13 +103,14 @@ interface RecordSources {
   log: Log;
   database: Database;
   workspaceId: string;
+  embedder: Embedder | undefined;
   /** Of `local`, for another workspace. */
   shared?: SharedStores;
 }
 
 /** Opens the stores and the board of one workspace. */
 async function openRecords(
-  { env, log, database, workspaceId, shared }: RecordSources,
+  { env, log, database, workspaceId, embedder, shared }: RecordSources,
   closers: Closer[],
 ): Promise<WorkspaceContext> {
   const files = await createBoard({ dir: join(workspaceDirectory(env.BOARD_DATA_DIR, workspaceId), 'tasks'), log });
@@ -116,13 +123,34 @@ async function openRecords(
     workspaceId,
     database,
     board: governedBoard(files, stores, owed),
-    search: openSearch({ ...stores, board: files, documents: documentsOf(env, workspaceId), log }),
+    search: openSearch({ ...stores, board: files, documents: documentsOf(env, workspaceId), embedder, log }),
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
       return owed.write(`audit of ${done.action}`, () => stores.audit.record({ once, ...done }));
     },
   };
+}
+
+/** The models that reviews may ask, and the one that searches do. @throws CatalogError */
+async function openModels({
+  BOARD_MODELS: path,
+  BOARD_SEARCH_MODEL: name,
+}: ApiEnvironment): Promise<Pick<InstallationContext, 'embedder' | 'modelNames'>> {
+  if (path === undefined) {
+    if (name !== undefined) {
+      throw new CatalogError('BOARD_SEARCH_MODEL', [`${name}: there is no catalog; set BOARD_MODELS`]);
+    }
+    return { embedder: undefined, modelNames: undefined };
+  }
+  const catalog = await readCatalog(path);
+  if (name === undefined) {
+    return { embedder: undefined, modelNames: namesOf(catalog) };
+  }
+  const keyOf = (variable: string): string | undefined => process.env[variable];
+  const embedder = createEmbedder({ catalog, name, mayRead: isEmbeddingKey, keyOf });
+  // An embedding model answers no review.
+  return { embedder, modelNames: namesOf(catalog.filter(({ model: { id } }) => id !== embedder.model)) };
 }
 
 /** Documents of `local` may be anywhere; a workspace has its own directory, so that none reads those of another. */

@@ -55,6 +55,7 @@ export const partSettings = {
     'BOARD_OIDC_DEFAULT_ROLE',
     'BOARD_OIDC_ALLOWED_DOMAINS',
     'BOARD_DOCS_DIR',
+    'BOARD_SEARCH_MODEL',
     'BOARD_MAX_WATCHERS',
     'BOARD_WATCHERS_PER_ADDRESS',
     'BOARD_TRUSTED_PROXIES',
@@ -154,11 +155,19 @@ const readsOtherVariables: ReadonlySet<PartName> = new Set(['worker', 'workflow-
 const isWebhookSecret = (name: string): boolean =>
   /^(?:GITHUB|GH|GITLAB|FORGE)_(?:[A-Z0-9_]+_)?WEBHOOK_SECRET(?:_[A-Z0-9_]+)?$/.test(name);
 
+/** What the API asks the embedding model of searches with, under names that administrators choose (docs/use/knowledge/search.md). */
+export const isEmbeddingKey = (name: string): boolean =>
+  /^(?:[A-Z0-9]+_){0,8}EMBEDDING_(?:[A-Z0-9]+_){0,8}KEY$/.test(name) && !(name in environment.shape);
+
 /** Of an environment what a part is started with: what it needs to run at all, the settings that it reads, nothing else. */
 export function environmentOfPart(part: PartName, source: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own: ReadonlySet<string> = new Set(partSettings[part]);
   const isGiven = (name: string): boolean => {
-    if (own.has(name) || isSystemVariable(name) || (part === 'api' && isWebhookSecret(name))) {
+    if (
+      own.has(name) ||
+      isSystemVariable(name) ||
+      (part === 'api' && (isWebhookSecret(name) || isEmbeddingKey(name)))
+    ) {
       return true;
     }
     return readsOtherVariables.has(part) && !(name in environment.shape);

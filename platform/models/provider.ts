@@ -8,7 +8,7 @@ import type { ModelRequest } from './request';
 type ProviderOptions = Record<string, Record<string, unknown>>;
 
 /** A key is sent to the address it was configured for and nowhere else. */
-const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'error' });
+export const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'error' });
 
 /** The SDK's way to a model. */
 export function languageModelOf(

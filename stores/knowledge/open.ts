@@ -8,6 +8,7 @@ import { createPromptStore } from './prompt-store';
 import { createPromptUsageStore } from './prompt-usage-store';
 import { createReflectionStore } from './reflection-store';
 import { createSearchEntryStore } from './search-entry-store';
+import { createSearchVectorStore } from './search-vector-store';
 import { createSharedResourceStore } from './shared-resource-store';
 
 /** Opens the stores of what was learnt. */
@@ -21,6 +22,7 @@ export const openKnowledgeStores = (database: Database) =>
     reflections: createReflectionStore(database),
     searchEntries: createSearchEntryStore(database),
     searchIndex: database.textIndex('search'),
+    searchVectors: createSearchVectorStore(database),
     sharedResources: createSharedResourceStore(database),
     trackedDocuments: createTrackedDocumentStore(database),
   });

@@ -1,22 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { Log } from '../../../platform/log/log';
+import type { Embedder } from '../../../platform/models/embed';
 import type { Closer } from '../../../platform/processes/closers';
 import type { Board } from '../../../stores/board-files/types';
 import type { SearchEntryStore } from '../../../stores/knowledge/search-entry-store';
+import type { SearchVectorStore } from '../../../stores/knowledge/search-vector-store';
 import type { TextIndex } from '../../../stores/port/text-index';
 import { createDocumentSource } from './document-source';
 import { createIndexer, type Indexer } from './indexer';
 import { createSearch, type Search } from './search';
-import type { SearchSource } from './source';
+import { createSemantic } from './semantic';
+import type { SearchDocument, SearchSource } from './source';
 import { createTaskSource, entryOfTask } from './task-source';
 
 export interface SearchOptions {
-  board: Pick<Board, 'get' | 'list' | 'onChange'>;
+  board: Pick<Board, 'get' | 'list' | 'onChange' | 'exclusive'>;
   /** The directory of documents. */
   documents: string;
   searchIndex: TextIndex;
   searchEntries: SearchEntryStore;
+  searchVectors: SearchVectorStore;
+  /** Absent when there is no semantic search. */
+  embedder: Embedder | undefined;
   log: Log;
 }
 
@@ -29,17 +35,15 @@ export interface OpenSearch extends Search {
 }
 
 /** The search of one workspace. */
-export function openSearch({
-  board,
-  documents,
-  searchIndex: index,
-  searchEntries: entries,
-  log,
-}: SearchOptions): OpenSearch {
+export function openSearch({ board, documents, log, embedder, ...stores }: SearchOptions): OpenSearch {
   const docs = createDocumentSource(documents);
   const sources = [createTaskSource(board), docs];
-  const indexer = createIndexer({ sources, index, entries, log });
-  const search = createSearch({ sources, indexer, index });
+  const load = async (id: string): Promise<SearchDocument | undefined> =>
+    sources.find(({ prefix }) => id.startsWith(prefix))?.load(id);
+  const index = stores.searchIndex;
+  const indexer = createIndexer({ sources, index, entries: stores.searchEntries, log });
+  const semantic = embedder && createSemantic({ embedder, store: stores.searchVectors, indexer, board, load });
+  const search = createSearch({ indexer, index, semantic, load, log });
   return {
     ...search,
     start: async () => {
@@ -50,6 +54,7 @@ export function openSearch({
       return async () => {
         ignore();
         stop.abort();
+        await search.close();
         await indexer.close();
         await following;
       };

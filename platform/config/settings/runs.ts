@@ -20,7 +20,10 @@ export const runSettings = {
     'How long the content of output artifacts is retained',
   ),
   BOARD_MODELS: optionalText('JSON file').describe(
-    'Catalog of the models that decision reviews may ask; without it people answer in them',
+    'Catalog of the models that decision reviews may ask, without which people answer in them, and of the one of `BOARD_SEARCH_MODEL`',
+  ),
+  BOARD_SEARCH_MODEL: optionalText('model').describe(
+    'Id or alias of the embedding model in `BOARD_MODELS` that semantic search asks; without it there is none',
   ),
   BOARD_HEARTBEAT_TIMEOUT_MS: milliseconds(10_000).describe('How long a silent worker counts as alive'),
 };
