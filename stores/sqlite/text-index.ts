@@ -112,17 +112,17 @@ export class SqliteTextIndex implements TextIndex {
     const scope = `scope : (${groups.map((group) => `"${scopeWord(group)}"`).join(' OR ')})`;
     const expression = (some: readonly TextTerm[], columns = '{title body}'): string =>
       `${scope} AND ${columns} : (${some.map(phrase).join(needs === 'all' ? ' AND ' : ' OR ')})`;
-    const telling = terms.filter((term) => !this.isCommon(term));
-    if (telling.length === terms.length || (needs === 'any' && telling.length > 0)) {
-      return this.connection.rows<Row>(this.sql.ranked, expression(telling), limit);
+    const rare = terms.filter((term) => !this.isCommon(term));
+    if (rare.length === terms.length || (needs === 'any' && rare.length > 0)) {
+      return this.connection.rows<Row>(this.sql.ranked, expression(rare), limit);
     }
-    if (telling.length === 0) {
+    if (rare.length === 0) {
       return this.newestRows([expression(terms, 'title'), expression(terms)], limit);
     }
     const matching = new Set(
       this.connection.rows<Row>(this.sql.newest, expression(terms), maxCandidates).map(([row]) => row),
     );
-    const ranked = this.connection.rows<Row>(this.sql.ranked, expression(telling), maxCandidates);
+    const ranked = this.connection.rows<Row>(this.sql.ranked, expression(rare), maxCandidates);
     const best = ranked.filter(([row]) => matching.delete(row));
     return [...best, ...[...matching].map((row): Row => [row, 0])].slice(0, limit);
   }

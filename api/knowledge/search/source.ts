@@ -1,9 +1,9 @@
 import type { SearchCollection } from '../../../contracts/knowledge/search';
-import type { SearchEntry } from '../../../stores/knowledge/search-entry-store';
 import { createRedactor } from '../../../platform/log/redact';
 import { redactUserPaths } from '../../../platform/log/redact-user-paths';
 import { cut } from '../../../platform/text/cut';
 import { printable } from '../../../platform/text/printable';
+import type { SearchEntry } from '../../../stores/knowledge/search-entry-store';
 
 /** A document as it is now, with the text that is indexed and quoted. */
 export interface SearchDocument extends SearchEntry {

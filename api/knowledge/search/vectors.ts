@@ -29,6 +29,9 @@ const dot = (a: Float32Array, b: Float32Array): number => {
   return sum;
 };
 
+const best = (near: Near[], limit: number): Near[] =>
+  near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1)).slice(0, limit);
+
 /** The vectors of one model in the memory of this process, which follows those in the store. */
 export function createVectors(store: SearchVectorStore, model: string) {
   const byId = new Map<string, DocumentVectors>();
@@ -89,7 +92,7 @@ export function createVectors(store: SearchVectorStore, model: string) {
         limit,
       }: { known: Iterable<SearchEntry>; collections: readonly SearchCollection[]; limit: number },
     ): Promise<Nearest> {
-      const near: Near[] = [];
+      let near: Near[] = [];
       let isComplete = true;
       let compared = 0;
       for (const entry of [...known]) {
@@ -107,11 +110,11 @@ export function createVectors(store: SearchVectorStore, model: string) {
         compared += scores.length;
         if (compared >= maxInTurn) {
           compared = 0;
+          near = best(near, limit);
           await nextTurn();
         }
       }
-      near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1));
-      return { near: near.slice(0, limit), isComplete };
+      return { near: best(near, limit), isComplete };
     },
   };
 }

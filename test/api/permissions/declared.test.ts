@@ -32,6 +32,7 @@ const questions = [
   'POST /api/reports/generate',
   'POST /api/sandbox-policies/validate',
   'POST /api/scoring/evaluate',
+  'POST /api/search',
   'POST /api/tool-policies/{role}/validate',
   'POST /api/watcher-policies/evaluate',
   'POST /api/workspace-capabilities/manifest/validate',
@@ -110,7 +111,7 @@ const byPath: [RegExp, Permission][] = [
   // Which programs run, on which repositories, with which instructions, and who is notified.
   // What every change of a status has to obey.
   [/^\/api\/settings\/transition-hooks(\/|$)/, 'admin:manage'],
-  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports)(\/|$)/, 'settings:write'],
+  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports|search)(\/|$)/, 'settings:write'],
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   // What has an effect like that of an agent.

@@ -5,8 +5,8 @@ import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { databaseName } from '../../../stores/port/open';
 import { openSqlite } from '../../../stores/sqlite/database';
-import { persistently } from '../../support/processes/persistently';
 import { type EmbeddingModel, embeddingModel } from '../../support/models/embedding-model';
+import { persistently } from '../../support/processes/persistently';
 import { type SearchKillPoints, searchKillPoints } from '../../support/processes/search-kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
