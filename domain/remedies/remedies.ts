@@ -6,6 +6,7 @@ import type { Remedy } from './remedy';
 import { reviewRemedies } from './reviews';
 import { ruleRemedies } from './rules';
 import { runRemedies } from './runs';
+import { searchRemedies } from './search';
 import { serviceRemedies } from './service';
 import { signInRemedies } from './sign-in';
 import { taskRemedies } from './tasks';
@@ -22,6 +23,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...worktreeRemedies,
   ...forgeRemedies,
   ...identityRemedies,
+  ...searchRemedies,
   ...serviceRemedies,
   ...signInRemedies,
 };
