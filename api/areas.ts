@@ -44,6 +44,7 @@ import { promptRoutes } from './knowledge/prompts/routes';
 import { reflectionRoutes } from './knowledge/reflections/routes';
 import { searchRoutes } from './knowledge/search/routes';
 import { sharedResourceRoutes } from './knowledge/shared-resources/routes';
+import { skillRoutes } from './knowledge/skills/routes';
 import { admissionRoutes } from './runs/admission/routes';
 import { approvalRoutes } from './runs/approvals/routes';
 import { attemptRoutes } from './runs/attempts/routes';
@@ -178,6 +179,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: reflectionRoutes },
   { routes: searchRoutes, start: ({ search }) => search.start() },
   { routes: sharedResourceRoutes },
+  { routes: skillRoutes },
   { routes: toolServerRoutes },
   { routes: workspaceCapabilityRoutes },
   { routes: configRoutes },

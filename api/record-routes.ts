@@ -92,7 +92,7 @@ export function recordRoutes<F extends object, Id extends string, View extends R
     /** @param make the id and the fields for a body; throws to refuse */
     create<B extends z.ZodType>(
       { audit, ...contract }: Write<B, View>,
-      make: (body: z.output<B>) => { id: string; fields: F },
+      make: (body: z.output<B>) => { id: string; fields: F } | Promise<{ id: string; fields: F }>,
     ): void {
       routes.add(
         {
@@ -104,7 +104,7 @@ export function recordRoutes<F extends object, Id extends string, View extends R
           audit: ({ body }, answer) => audited(audit, body, answer),
         },
         async ({ body }, ctx) => {
-          const { id, fields } = make(body);
+          const { id, fields } = await make(body);
           return respond(ctx, await editor.create(id, fields));
         },
       );
@@ -139,7 +139,10 @@ export function recordRoutes<F extends object, Id extends string, View extends R
     /** @param changeOf what a patch makes of the current fields; throws to refuse, before anything is read */
     patch<B extends Patch>(
       { audit, ...contract }: Write<B, View>,
-      changeOf: (patch: Omit<z.output<B>, 'expectedRevision'>) => (current: OwnFields<F>) => F,
+      changeOf: (
+        patch: Omit<z.output<B>, 'expectedRevision'>,
+        id: string,
+      ) => ((current: OwnFields<F>) => F) | Promise<(current: OwnFields<F>) => F>,
     ): void {
       routes.add(
         {
@@ -152,7 +155,7 @@ export function recordRoutes<F extends object, Id extends string, View extends R
         },
         async (input, ctx) => {
           const { expectedRevision: bodyRevision, ...patch } = input.body;
-          const change = changeOf(patch);
+          const change = await changeOf(patch, idOf(input));
           return respond(ctx, await editor.change(idOf(input), { header: input.header, bodyRevision }, change));
         },
       );

@@ -2,7 +2,7 @@ import { openChatStores } from './chat/open';
 import { openGovernanceStores } from './governance/open';
 import { type IdentityStores, identityStoresOf, openIdentityStores } from './identity/open';
 import { openIntegrationStores } from './integrations/open';
-import { openKnowledgeStores } from './knowledge/open';
+import { openKnowledgeStores, type SharedKnowledge } from './knowledge/open';
 import type { Database } from './port/collection';
 import { openRunStores, type SharedRunStores } from './runs/open';
 import { openSettingsStores, type SettingsStoresEnvironment } from './settings/open';
@@ -13,10 +13,12 @@ import { openTaskStores } from './tasks/open';
 /** What of the configuration the stores depend on. */
 export interface StoresEnvironment extends SettingsStoresEnvironment {
   BOARD_ARTIFACT_RETENTION_MS: number;
+  BOARD_DATA_DIR: string;
+  BOARD_SKILL_ROOTS: string[];
 }
 
 /** What all workspaces have in common; every other store is one workspace's own. */
-export interface SharedStores extends SharedRunStores, IdentityStores {
+export interface SharedStores extends SharedRunStores, IdentityStores, SharedKnowledge {
   settings: InstallationSettings;
 }
 
@@ -50,7 +52,7 @@ export async function openStores(database: Database, env: StoresEnvironment, oth
     ...runs,
     ...(await openChatStores(database)),
     ...(await openGovernanceStores(database, { ...system, settings, attempts: runs.attempts })),
-    ...(await openKnowledgeStores(database)),
+    ...(await openKnowledgeStores(database, env, other)),
     ...(await openIntegrationStores(database)),
   };
 }

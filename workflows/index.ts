@@ -20,6 +20,7 @@ export { retention } from './retention/workflow';
 export { reviewAcceptance } from './review-acceptance/workflow';
 export { runApproval } from './run-approval/workflow';
 export { scheduledLaunch } from './scheduled-launch/workflow';
+export { skillScan } from './skill-scan/workflow';
 export { temporaryAuthority } from './temporary-authority/workflow';
 export { toolCall } from './tool-call/workflow';
 export { toolDiscovery } from './tool-discovery/workflow';

@@ -32,7 +32,7 @@ import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
 import { resultScenarios } from './scenarios/results';
-import { attachmentScenarios, retentionScenarios } from './scenarios/retention';
+import { attachmentScenarios, retentionScenarios, skillScenarios } from './scenarios/retention';
 import { reviewScenarios } from './scenarios/reviews';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
@@ -55,6 +55,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   issues: issueSyncScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
+  skills: skillScenarios,
   scheduled: scheduledLaunchScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,

@@ -149,6 +149,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   reconcileRuns: { workflows: ['reconcile'] },
   dispatchQueued: { workflows: ['admissionScheduler'] },
   cleanUpOutput: { workflows: ['outputCleanup'] },
+  scanSkills: { workflows: ['skillScan'] },
   cleanUpAttachments: { workflows: ['attachmentCleanup'] },
   purgeTasks: purge,
   purgeRunEvents: purge,

@@ -26,6 +26,7 @@ import { createReviewAcceptanceActivities } from '../../activities/review-accept
 import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
+import { createSkillScanActivities } from '../../activities/skill-scan/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createToolCallRecordActivities } from '../../activities/tool-call/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
@@ -206,6 +207,7 @@ export function createBoardActivities(
       now,
     }),
     ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
+    ...createSkillScanActivities({ ...common, skills: stores.skills, skillScans: stores.skillScans }),
     ...createTaskRetentionActivities({
       ...boardDependencies,
       attachments: stores.attachments,

@@ -5,6 +5,7 @@ import { outputCleanupId } from '../output-cleanup/messages';
 import { boardQueue } from '../queues';
 import { reconcileId } from '../reconcile/messages';
 import { retentionId, type RetentionInput } from '../retention/messages';
+import { skillScanWorkflowId } from '../skill-scan/messages';
 
 interface Regular {
   id: string;
@@ -22,6 +23,7 @@ const regular: readonly Regular[] = [
     workflowType: 'attachmentCleanup',
     summary: 'remove contents of attachments that are on no task',
   },
+  { id: skillScanWorkflowId, every: '1 day', workflowType: 'skillScan', summary: 'scan skills that have changed' },
   { id: reconcileId, every: '1 minute', workflowType: 'reconcile', summary: 'recover runs without a workflow' },
   ...retentionKind.options.map((kind): Regular => ({
     id: retentionId(kind),

@@ -3,6 +3,7 @@ import {
   type SharedResource,
   sharedResource,
   sharedResourceCreate,
+  type SharedResourceFields,
   sharedResourceId,
   sharedResourceLimit,
   sharedResourceMount,
@@ -14,10 +15,10 @@ import { conflict } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { compact } from '../../../platform/json/compact';
 import { slicePage } from '../../../platform/lists/slice';
-import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
 import { newItemId } from '../../tasks/tasks/items';
 import { plainField } from '../../tasks/tasks/plain-text';
+import { assertInstallable, type InstallContext } from '../skills/install';
 
 const tag = 'shared-resources';
 const idParams = z.strictObject({ id: sharedResourceId });
@@ -45,10 +46,8 @@ const isAsked = (one: SharedResource, { type, project, tag: requestedTag, name }
   (name === undefined || one.name.toLowerCase().includes(name.toLowerCase()));
 
 /** Prompts, guidelines, skills and the like that several projects use (specification 1, Registries and analysis). */
-export function sharedResourceRoutes(
-  routes: Routes,
-  { sharedResources: records }: Pick<ApiContext, 'sharedResources'>,
-): void {
+export function sharedResourceRoutes(routes: Routes, context: InstallContext): void {
+  const { sharedResources: records } = context;
   const sharedResources = recordRoutes(routes, {
     records,
     resource: 'shared resource',
@@ -81,10 +80,12 @@ export function sharedResourceRoutes(
       summary: 'Create a shared resource',
       body: sharedResourceCreate,
     },
-    ({ type, content, projectIds, mountedIn, name, tags }) => {
+    async ({ type, content, projectIds, mountedIn, name, tags }) => {
       const texts = { name: plainField(name, 'name'), tags: plainTexts({ tags }).tags ?? [] };
       const mounted = [...new Set(projectIds ?? mountedIn)];
-      return { id: newItemId('resource'), fields: { ...texts, type, content, projectIds: mounted } };
+      const [id, fields] = [newItemId('resource'), { ...texts, type, content, projectIds: mounted }];
+      await assertInstallable(context, { id, ...fields });
+      return { id, fields };
     },
   );
 
@@ -96,12 +97,19 @@ export function sharedResourceRoutes(
       summary: 'Update a shared resource; each field is replaced as a whole',
       body: sharedResourcePatch,
     },
-    (patch) => {
+    async (patch, id) => {
       const { type, content } = patch;
       const texts = plainTexts(patch);
       const cleared = 'tags' in patch && patch.tags === undefined ? { tags: [] } : {};
       const fields = { ...(type && { type }), ...compact({ content }) };
-      return (current) => ({ ...current, ...fields, ...cleared, ...texts });
+      const changed = (current: SharedResourceFields) => ({ ...current, ...fields, ...cleared, ...texts });
+      const seen = await records.get(id);
+      const judged = seen && (await assertInstallable(context, { ...changed(seen), id }));
+      return (current) => {
+        const next = changed(current);
+        judged?.assertUnchanged(next);
+        return next;
+      };
     },
   );
 
@@ -124,12 +132,16 @@ export function sharedResourceRoutes(
     },
     async ({ params: { id }, body: { projectIds, mountedIn }, header }, ctx) => {
       const added = projectIds ?? mountedIn ?? [];
+      const seen = await records.get(id);
+      const judged = seen && (await assertInstallable(context, { ...seen, projectIds: added }));
       return sharedResources.change(ctx, { id, header }, (current) => {
         const mounted = [...new Set([...current.projectIds, ...added])];
         if (mounted.length > maxProjects) {
           throw conflict(`A shared resource can be mounted in at most ${maxProjects} projects.`, { resourceId: id });
         }
-        return { ...current, projectIds: mounted };
+        const next = { ...current, projectIds: mounted };
+        judged?.assertUnchanged(next);
+        return next;
       });
     },
   );

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isAddressRange } from '../../http/limits/caller-address';
 
@@ -44,6 +45,20 @@ export const entriesOf = (list: string): string[] =>
     .filter(Boolean);
 
 export const names = z.string().default('').transform(entriesOf).meta({ form: 'comma-separated' });
+
+/** Comma-separated absolute directories. */
+export const directories = z
+  .string()
+  .default('')
+  .transform((list, context): string[] =>
+    entriesOf(list).filter((directory, index) => {
+      if (!isAbsolute(directory)) {
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} is not an absolute path` });
+      }
+      return isAbsolute(directory);
+    }),
+  )
+  .meta({ form: 'comma-separated directories' });
 
 /** Comma-separated addresses and networks. */
 export const addressRanges = z

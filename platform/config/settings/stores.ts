@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, milliseconds, optionalText, text } from './kinds';
+import { directories, integer, milliseconds, optionalText, text } from './kinds';
 
 /** Where records and files are. */
 export const storeSettings = {
@@ -9,6 +9,8 @@ export const storeSettings = {
     .describe("Board files, SQLite, worktrees, the embedded Temporal's database"),
   BOARD_DOCS_DIR: optionalText('directory').describe(
     'Documents of the workspace `local` that are searched; without it `docs` in the data directory. Other workspaces have `docs` in their own',
+  BOARD_SKILL_ROOTS: directories.describe(
+    'Directories with directories of skills, besides `skills` in the data directory; they are read by the API and by workers',
   ),
   BOARD_STORE_WAIT_MS: milliseconds(10_000).describe(
     'How long a write waits while another process has SQLite locked, before it is refused with 503',

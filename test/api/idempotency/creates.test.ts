@@ -8,11 +8,14 @@ import { storedRows } from './stored-rows';
 let board: ApiUnderTest;
 let taskId: string;
 let promptId: string;
+let skillId: string;
 beforeAll(async () => {
   board = await startWholeTestApi();
   taskId = (await board.call('POST', '/api/tasks', { body: { title: 'Subject' } })).body.id as string;
   const prompt = { name: 'Subject', category: 'tool', content: 'Do it' };
   promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt })).body.id as string;
+  const skill = { name: 'Subject', type: 'skill', content: 'sudo make it' };
+  skillId = (await board.call('POST', '/api/shared-resources', { body: skill })).body.id as string;
 });
 afterAll(() => board.close());
 
@@ -51,7 +54,7 @@ it('every create of the OpenAPI document takes Idempotency-Key, or reports by wh
 
 describe.each(Object.keys(creates))('%s', (operationId) => {
   it('is done once under a key, also when its process dies before it answers', async () => {
-    const [path, body] = creates[operationId]?.({ taskId, promptId }) ?? ['', {}];
+    const [path, body] = creates[operationId]?.({ taskId, promptId, skillId }) ?? ['', {}];
     const key = randomUUID();
     const first = await send(path, body, key);
     expect([first.status, first.body]).toEqual([expect.any(Number), expect.anything()]);

@@ -4,6 +4,8 @@ import { aGoal } from '../../support/factories/goal';
 export interface Subjects {
   taskId: string;
   promptId: string;
+  /** A shared resource that is a skill with findings. */
+  skillId: string;
 }
 
 /** A request that makes something, by its operation: the path and a body, of which there are no two alike. */
@@ -54,6 +56,12 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   ],
   generateReport: () => ['/api/reports/generate', { title: 'Once', template: 'custom', content: 'Made once' }],
   createSharedResource: () => ['/api/shared-resources', { name: 'Shared', type: 'prompt', content: 'Do it' }],
+  createSkillCapabilityTask: ({ skillId }) => [`/api/skills/capabilities/${skillId}/remediation-task`, {}],
+  createSkillSecurityTask: ({ skillId }) => [`/api/skills/security/inventory/${skillId}/remediation-task`, {}],
+  exceptSkill: ({ skillId }) => [
+    `/api/skills/security/inventory/${skillId}/exceptions`,
+    { owner: 'ada', reason: 'Once', expiresAt: new Date(Date.now() + 86_400_000).toISOString() },
+  ],
   trackDocument: () => ['/api/doc-freshness', { path: 'docs/once.md', type: 'runbook', maxAgeDays: 30 }],
   createScoringProfile: () => [
     '/api/scoring/profiles',

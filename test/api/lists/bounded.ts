@@ -20,6 +20,8 @@ export const bounded: Record<string, [most: number, because: string]> = {
   getDependencyGraph: [1_000, 'maxTasks of one direction; the rest is in the dependencies of each task'],
   getStatusDay: [5_000, 'changes of a day that are summed up'],
   getStatusWeek: [7, 'days of a week'],
+  listSkillCapabilityDefinitions: [11, 'the capabilities that there are'],
+  listSkillSecurityPatterns: [100, 'the rules that there are'],
   verifyAudit: [100, 'mostBreaks'],
 };
 
@@ -51,6 +53,8 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getRunApproval: [100, 'limits.scopes of an approval; requirements are one for each dimension of a phase'],
   getRunRecovery: [66, 'artifacts that the schema of a completion allows, and two lines about files and commits'],
   getRunStatus: [capabilityIds.length, 'capabilityIds; the controls are a table of fewer'],
+  getSkillProfile: [100, 'the names that a manifest declares'],
+  getSkillScan: [200, 'maxFindings, and the files that are read of a skill'],
   getSharedResource: [200, 'the schema of a shared resource'],
   getToolServer: [256, 'the schema of a definition; hosts of its health are maxHosts'],
   getTransitionHooks: [maxTransitionRules, 'maxTransitionRules'],

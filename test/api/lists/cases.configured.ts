@@ -20,8 +20,30 @@ const prompt = (name: string) => (board: ApiUnderTest, n: number) =>
 
 const onePrompt = async (board: ApiUnderTest): Promise<string> => (await prompt('Listed')(board, 0)).id as string;
 
+const skill = (name: string) => (board: ApiUnderTest, n: number) =>
+  done(board, 'POST', '/api/shared-resources', { name: `${name} ${n}`, type: 'skill', content: `Do it ${n}` });
+
 /** What people configure and programs announce. */
 export const configuredCases: ListCase[] = [
+  {
+    operation: 'listSkillProfiles',
+    path: '/api/skills/capabilities?q=profiled',
+    idOf: ({ skillId }) => skillId,
+    add: skill('Profiled'),
+  },
+  {
+    operation: 'listSkillInventory',
+    path: '/api/skills/security/inventory?q=inventoried',
+    items: 'skills',
+    idOf: ({ skillId }) => skillId,
+    add: skill('Inventoried'),
+  },
+  {
+    operation: 'listSkillScans',
+    path: '/api/skills/security/scans',
+    prepare: async (board) => (await skill('Scanned')(board, 0)).id as string,
+    add: (board, _n, id) => done(board, 'POST', '/api/skills/security/scan', { path: `shared-resources/${id}` }),
+  },
   {
     operation: 'listAgentPermissions',
     path: '/api/agents/permissions',

@@ -38,8 +38,11 @@ beforeAll(async () => {
   const prompt = { name: `O${mark}`, category: 'tool', content: 'Do it' };
   const promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt, key: alpha.key })).body
     .id as string;
+  const skill = { name: `O${mark}`, type: 'skill', content: 'sudo make it' };
+  const skillId = (await board.call('POST', '/api/shared-resources', { body: skill, key: alpha.key })).body
+    .id as string;
   for (const create of Object.values(creates)) {
-    const [path, body] = create({ taskId, promptId });
+    const [path, body] = create({ taskId, promptId, skillId });
     const marked = JSON.parse(JSON.stringify(body).replaceAll('nce', mark)) as object;
     const reply = await board.call('POST', path, { body: marked, key: alpha.key });
     const id: unknown = reply.body.id ?? reply.body.messageId ?? reply.body.role ?? reply.body.agentId;
