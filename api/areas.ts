@@ -82,6 +82,7 @@ import { auditRoutes } from './system/audit/routes';
 import { digestRoutes } from './system/digest/routes';
 import { healthRoutes } from './system/health/routes';
 import { indexRoutes } from './system/index/routes';
+import { maintenanceRoutes } from './system/maintenance/routes';
 import { metricsRoutes } from './system/metrics/routes';
 import { openApiRoutes } from './system/openapi/routes';
 import { reportRoutes as reportPageRoutes } from './system/reports/routes';
@@ -196,6 +197,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: digestRoutes },
   { routes: healthRoutes },
   { routes: indexRoutes },
+  { routes: maintenanceRoutes },
   { routes: metricsRoutes },
   { routes: openApiRoutes },
   { routes: reportPageRoutes },

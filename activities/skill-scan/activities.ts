@@ -4,8 +4,8 @@ import { profileOf } from '../../domain/skills/judge';
 import { mismatchEntry, scanOf } from '../../domain/skills/scan';
 import type { Log } from '../../platform/log/log';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import type { SkillScanStore } from '../../stores/knowledge/skill-scan-store';
-import type { LibrarySkill, SkillLibrary } from '../../stores/skill-files/library';
+import type { LibrarySkill, SkillLibrary } from '../../stores/knowledge/skills/library';
+import type { SkillScanStore } from '../../stores/knowledge/skills/skill-scan-store';
 import type { AuditStore } from '../../stores/system/audit-store';
 
 export interface SkillScanReport {

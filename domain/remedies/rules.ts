@@ -4,6 +4,13 @@ const goal: Step = { call: 'GET /api/goals/:goalId', remedy: 'Read the goal.', i
 
 /** Refusals of the decision point: a rule forbids the action, or wants an approval of it. */
 export const ruleRemedies: Record<string, Remedy> = {
+  SKILL_BLOCKED: [
+    {
+      call: 'POST /api/skills/security/inventory/:skillId/exceptions',
+      remedy: 'Fix what a scan finds, or have an administrator review an exception.',
+      ids: { skillId: ['resourceId'] },
+    },
+  ],
   POLICY_BLOCKED: [
     {
       call: 'GET /api/policies/:id',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { analyzeSkill,type SkillAnalysis } from './analyze';
+import { analyzeSkill, type SkillAnalysis } from './analyze';
 import { capabilitySigns } from './capability-signs';
 import type { SkillContent, SkillFile } from './content';
 import { foldedText } from './hidden-text';

@@ -1,6 +1,6 @@
-import type { ObservedCapability, SkillCapability } from '../../contracts/knowledge/skill';
-import { skillCapability } from '../../contracts/knowledge/skill';
-import type { ScanFinding, ScannedFile, SecurityPattern } from '../../contracts/knowledge/skill-scan';
+import type { ObservedCapability, SkillCapability } from '../../contracts/knowledge/skills/skill';
+import { skillCapability } from '../../contracts/knowledge/skills/skill';
+import type { ScanFinding, ScannedFile, SecurityPattern } from '../../contracts/knowledge/skills/skill-scan';
 import { createLineRedactor, createRedactor, hasSecretShape } from '../../platform/log/redact';
 import { redactUserPaths } from '../../platform/log/redact-user-paths';
 import { cut } from '../../platform/text/cut';
@@ -32,6 +32,8 @@ export interface SkillAnalysis {
   findings: ScanFinding[];
   /** How many there are. */
   findingCount: number;
+  /** Absent when all of it was examined. */
+  incomplete?: true;
 }
 
 type Where = 'script' | 'code' | 'prose';
@@ -227,5 +229,6 @@ export function notExamined({ name, files }: Pick<SkillContent, 'name' | 'files'
     files: files.map(({ path, kind, bytes }) => ({ path: findings.excerpt(path, 1_000), kind, bytes })),
     findings: findings.listed,
     findingCount: 1,
+    incomplete: true,
   };
 }

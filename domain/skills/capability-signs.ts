@@ -1,4 +1,4 @@
-import type { SkillCapability } from '../../contracts/knowledge/skill';
+import type { SkillCapability } from '../../contracts/knowledge/skills/skill';
 
 /**
  * A sign that a skill uses a capability. Patterns have bounded quantifiers only, and search one window of a line

@@ -1,4 +1,4 @@
-import type { SkillFileKind } from '../../contracts/knowledge/skill-scan';
+import type { SkillFileKind } from '../../contracts/knowledge/skills/skill-scan';
 
 /** A file of a skill as it was read; only one of the kind `text` has a text. */
 export interface SkillFile {

@@ -1,6 +1,6 @@
 import type { Severity } from '../../contracts/knowledge/error';
-import type { CapabilityFinding, SkillException, SkillProfile } from '../../contracts/knowledge/skill';
-import type { InstallDecision, ScanFinding, ScanRecommendation } from '../../contracts/knowledge/skill-scan';
+import type { CapabilityFinding, SkillException, SkillProfile } from '../../contracts/knowledge/skills/skill';
+import type { InstallDecision, ScanFinding, ScanRecommendation } from '../../contracts/knowledge/skills/skill-scan';
 import type { SkillAnalysis } from './analyze';
 import { highest } from './severity';
 import { severityOf } from './taxonomy';

@@ -1,4 +1,4 @@
-import { type SkillCapability, skillCapability } from '../../contracts/knowledge/skill';
+import { type SkillCapability, skillCapability } from '../../contracts/knowledge/skills/skill';
 import { DocumentError, readDocument } from '../../platform/yaml/document';
 import { capabilityOfTool } from './taxonomy';
 

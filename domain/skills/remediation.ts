@@ -1,5 +1,5 @@
-import type { SkillProfile } from '../../contracts/knowledge/skill';
-import type { ScanFinding } from '../../contracts/knowledge/skill-scan';
+import type { SkillProfile } from '../../contracts/knowledge/skills/skill';
+import type { ScanFinding } from '../../contracts/knowledge/skills/skill-scan';
 
 /** Text of a skill in a line of markdown, which it may not break or fill with marks. */
 const quoted = (text: string): string => `\`${text.replace(/[`\r\n]/g, "'")}\``;

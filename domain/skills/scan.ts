@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SkillProfile } from '../../contracts/knowledge/skill';
-import type { StoredScan } from '../../contracts/knowledge/skill-scan';
+import type { SkillProfile } from '../../contracts/knowledge/skills/skill';
+import type { StoredScan } from '../../contracts/knowledge/skills/skill-scan';
 import type { SkillAnalysis } from './analyze';
 import { assess, profileOf } from './judge';
 

@@ -1,4 +1,4 @@
-import type { SecurityPattern } from '../../contracts/knowledge/skill-scan';
+import type { SecurityPattern } from '../../contracts/knowledge/skills/skill-scan';
 
 const structure = 'structure' as const;
 

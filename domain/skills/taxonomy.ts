@@ -1,5 +1,5 @@
-import type { CapabilityDefinition, SkillCapability } from '../../contracts/knowledge/skill';
-import { skillCapability } from '../../contracts/knowledge/skill';
+import type { CapabilityDefinition, SkillCapability } from '../../contracts/knowledge/skills/skill';
+import { skillCapability } from '../../contracts/knowledge/skills/skill';
 
 const definitions: Readonly<Record<SkillCapability, Omit<CapabilityDefinition, 'id'>>> = {
   'filesystem.read': {

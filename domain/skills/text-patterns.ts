@@ -1,4 +1,4 @@
-import type { SecurityPattern } from '../../contracts/knowledge/skill-scan';
+import type { SecurityPattern } from '../../contracts/knowledge/skills/skill-scan';
 
 /**
  * A rule that searches text. Patterns have bounded quantifiers only, and search one window of a line (`windows.ts`): their time is
@@ -79,7 +79,7 @@ export const textPatterns: readonly TextPattern[] = [
     recommendation: 'Do not install it, unless the receiver and the data are known.',
     patterns: [
       /\b(?:printenv|env|set)\b\s{0,8}\|[^\n]{0,100}?\b(?:curl|wget|nc|ncat)\b/i,
-      /\b(?:curl|wget)\b[^\n]{0,300}?(?:-d|--data(?:-[a-z]{1,12})?|-F|-T|--upload-file|--post-(?:data|file))[\s=]{0,4}[^\n]{0,100}?(?:\$\(|`|@?~\/|@\/|\.env\b|\.ssh\b|credentials)/i,
+      /\b(?:curl|wget)\b[^\n]{0,200}?(?:-d|--data(?:-[a-z]{1,12})?|-F|-T|--upload-file|--post-(?:data|file))[\s=]{1,4}[^\n]{0,60}?(?:\$\(|`|@?~\/|@\/|\.env\b|\.ssh\b|credentials)/i,
       /\b(?:webhook\.site|requestbin\.\w|pipedream\.net|ngrok(?:-free)?\.(?:io|app)|burpcollaborator\.net|oastify\.com|interact\.sh|transfer\.sh)\b/i,
     ],
   },

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { fileDestination, isFile } from './file-destination';
+import { retainLine } from './recent-lines';
 import { createRedactor } from './redact';
 import { redactJson } from './redact-json';
 
@@ -48,6 +49,12 @@ export function createLog(options: { name: string; level: string }, destination?
     level: options.level,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
+    hooks: {
+      streamWrite: (line) => {
+        retainLine(line);
+        return line;
+      },
+    },
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: '[REDACTED]' },
   };

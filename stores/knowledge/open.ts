@@ -1,9 +1,6 @@
 import { workspaceDirectory } from '../../platform/processes/data-directory';
 import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
-import { createSkillAnalyzer } from '../skill-files/analyzer';
-import { createSkillLibrary, type SkillLibrary } from '../skill-files/library';
-import { rootsOf } from '../skill-files/roots';
 import { createCostPredictionStore } from './cost-prediction-store';
 import { createTrackedDocumentStore } from './document-store';
 import { createErrorAnalysisStore } from './error-store';
@@ -14,8 +11,11 @@ import { createReflectionStore } from './reflection-store';
 import { createSearchEntryStore } from './search-entry-store';
 import { createSearchVectorStore } from './search-vector-store';
 import { createSharedResourceStore } from './shared-resource-store';
-import { createSkillExceptionStore } from './skill-exception-store';
-import { createSkillScanStore } from './skill-scan-store';
+import { createSkillAnalyzer } from './skills/analyzer';
+import { createSkillLibrary, type SkillLibrary } from './skills/library';
+import { rootsOf } from './skills/roots';
+import { createSkillExceptionStore } from './skills/skill-exception-store';
+import { createSkillScanStore } from './skills/skill-scan-store';
 
 /** Where skills are. */
 interface SkillSettings {

@@ -1,7 +1,7 @@
-import type { SkillException } from '../../../contracts/knowledge/skill';
+import type { SkillException } from '../../../contracts/knowledge/skills/skill';
 import { assertFound } from '../../../platform/errors/app-error';
+import type { LibrarySkill } from '../../../stores/knowledge/skills/library';
 import { ownFields } from '../../../stores/port/configured-records';
-import type { LibrarySkill } from '../../../stores/skill-files/library';
 import type { ApiContext } from '../../context';
 
 /** What the routes of skills work with. */

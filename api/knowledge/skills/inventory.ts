@@ -1,8 +1,8 @@
-import type { SkillException } from '../../../contracts/knowledge/skill';
-import type { SkillInventoryItem } from '../../../contracts/knowledge/skill-scan';
+import type { SkillException } from '../../../contracts/knowledge/skills/skill';
+import type { SkillInventoryItem } from '../../../contracts/knowledge/skills/skill-scan';
 import { assess, decideInstall, exceptionState, profileOf } from '../../../domain/skills/judge';
-import type { SkillScanStore } from '../../../stores/knowledge/skill-scan-store';
-import type { LibrarySkill } from '../../../stores/skill-files/library';
+import type { LibrarySkill } from '../../../stores/knowledge/skills/library';
+import type { SkillScanStore } from '../../../stores/knowledge/skills/skill-scan-store';
 
 /** A skill with the decision about it, but for its newest scan. */
 export type JudgedSkill = Omit<SkillInventoryItem, 'lastScan'>;

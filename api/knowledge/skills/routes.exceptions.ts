@@ -4,7 +4,7 @@ import {
   skillException,
   skillExceptionCreate,
   skillParams,
-} from '../../../contracts/knowledge/skill';
+} from '../../../contracts/knowledge/skills/skill';
 import { notFound, validationError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { operationTime } from '../../../platform/operations/operation';

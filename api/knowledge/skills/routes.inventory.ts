@@ -1,10 +1,10 @@
-import { skillParams } from '../../../contracts/knowledge/skill';
+import { skillParams } from '../../../contracts/knowledge/skills/skill';
 import {
   securityRemediation,
   skillInventory,
   skillInventoryQuery,
   skillInventoryTask,
-} from '../../../contracts/knowledge/skill-scan';
+} from '../../../contracts/knowledge/skills/skill-scan';
 import { securityTask } from '../../../domain/skills/remediation';
 import { conflict } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';

@@ -9,7 +9,7 @@ import {
   skillScanRequest,
   skillScanSummary,
   type StoredScan,
-} from '../../../contracts/knowledge/skill-scan';
+} from '../../../contracts/knowledge/skills/skill-scan';
 import { rulesVersion } from '../../../domain/skills/analyze';
 import { profileOf } from '../../../domain/skills/judge';
 import { scanOf } from '../../../domain/skills/scan';
@@ -20,7 +20,7 @@ import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { createFairQueue } from '../../../platform/operations/fair-queue';
 import { operationTime } from '../../../platform/operations/operation';
-import type { NoTarget, ScanTarget } from '../../../stores/skill-files/library';
+import type { NoTarget, ScanTarget } from '../../../stores/knowledge/skills/library';
 import { newItemId } from '../../tasks/tasks/items';
 import type { SkillContext } from './find-skill';
 import { recordMismatch } from './mismatch';

@@ -6,7 +6,7 @@ import {
   skillProfile,
   skillProfileQuery,
   skillProfileTask,
-} from '../../../contracts/knowledge/skill';
+} from '../../../contracts/knowledge/skills/skill';
 import { profileOf } from '../../../domain/skills/judge';
 import { capabilityTask } from '../../../domain/skills/remediation';
 import { isAtLeast } from '../../../domain/skills/severity';

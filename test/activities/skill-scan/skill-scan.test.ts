@@ -6,10 +6,10 @@ import { analyzeSkill } from '../../../domain/skills/analyze';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createSharedResourceStore } from '../../../stores/knowledge/shared-resource-store';
-import { createSkillScanStore } from '../../../stores/knowledge/skill-scan-store';
+import { createSkillLibrary } from '../../../stores/knowledge/skills/library';
+import { rootsOf } from '../../../stores/knowledge/skills/roots';
+import { createSkillScanStore } from '../../../stores/knowledge/skills/skill-scan-store';
 import type { Database } from '../../../stores/port/collection';
-import { createSkillLibrary } from '../../../stores/skill-files/library';
-import { rootsOf } from '../../../stores/skill-files/roots';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createAuditStore } from '../../../stores/system/audit-store';
 

@@ -1,3 +1,4 @@
+import { retainLine } from '../../../platform/log/recent-lines';
 import type { ApiUnderTest } from '../api-under-test';
 import { done, type ListCase, posting } from './list-case';
 
@@ -25,6 +26,13 @@ const skill = (name: string) => (board: ApiUnderTest, n: number) =>
 
 /** What people configure and programs announce. */
 export const configuredCases: ListCase[] = [
+  {
+    operation: 'listLogEntries',
+    path: '/api/maintenance/logs?q=listed%20line',
+    items: 'entries',
+    idOf: ({ sequence }) => sequence,
+    add: async (_board, n) => retainLine(`{"level":"info","msg":"listed line ${n}"}`),
+  },
   {
     operation: 'listSkillProfiles',
     path: '/api/skills/capabilities?q=profiled',

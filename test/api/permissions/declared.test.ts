@@ -129,6 +129,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(policies|tool-policies|sandbox-policies)(\/|$)/, 'policy:write'],
   // A task about a skill, and no change of one.
   [/^\/api\/skills\/capabilities\//, 'task:write'],
+  [/^\/api\/maintenance\/debug-bundle$/, 'backup:write'],
   [/^\/api\/(skills\/security|maintenance\/skill-security)\//, 'admin:manage'],
   // Starting, stopping and overriding agents.
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type SkillContent, type SkillFile, skillLimits } from '../../domain/skills/content';
+import { type SkillContent, type SkillFile, skillLimits } from '../../../domain/skills/content';
 import { type ReadFile, readSkillFile } from './read-file';
 
 /** What of a target was read, and the digest of all of it: another digest is another version. */

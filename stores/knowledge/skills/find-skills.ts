@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isManifest } from '../../domain/skills/content';
+import { isManifest } from '../../../domain/skills/content';
 import { namesIn } from './read-skill';
 import { openRoot, type RootState, type SkillRoot } from './roots';
 

@@ -1,10 +1,10 @@
 import type { Filter } from 'mongodb';
-import type { SkillScanQuery, SkillScanSummary, StoredScan } from '../../contracts/knowledge/skill-scan';
-import { compact } from '../../platform/json/compact';
-import type { Page } from '../../platform/lists/page';
-import type { Database, Stored } from '../port/collection';
-import { findPage } from '../port/find-page';
-import { insertOnce } from '../port/insert';
+import type { SkillScanQuery, SkillScanSummary, StoredScan } from '../../../contracts/knowledge/skills/skill-scan';
+import { compact } from '../../../platform/json/compact';
+import type { Page } from '../../../platform/lists/page';
+import type { Database, Stored } from '../../port/collection';
+import { findPage } from '../../port/find-page';
+import { insertOnce } from '../../port/insert';
 
 interface ScanRecord extends Stored, Omit<StoredScan, 'id'> {
   /** Of the rules that it was made by. */

@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { skillTargetType } from '../../contracts/knowledge/skill-scan';
-import type { SkillAnalysis } from '../../domain/skills/analyze';
-import { isManifest } from '../../domain/skills/content';
-import type { SkillVersion } from '../../domain/skills/judge';
-import type { SharedResourceStore } from '../knowledge/shared-resource-store';
+import type { skillTargetType } from '../../../contracts/knowledge/skills/skill-scan';
+import type { SkillAnalysis } from '../../../domain/skills/analyze';
+import { isManifest } from '../../../domain/skills/content';
+import type { SkillVersion } from '../../../domain/skills/judge';
+import type { SharedResourceStore } from '../shared-resource-store';
 import type { AnalyzeSkill } from './analyzer';
 import { findSkills, type FoundSkills, skillIdOf } from './find-skills';
 import { namesIn, readOneFile, type ReadSkill, readSkillDirectory, skillOfText } from './read-skill';
@@ -37,19 +37,27 @@ export interface LibrarySources {
   analyze: AnalyzeSkill;
 }
 
+/** When a skill is examined again that could not be, in milliseconds. */
+const retryMs = 600_000;
+
 type Resource = Awaited<ReturnType<SharedResourceStore['list']>>[number];
 
 /** The skills of a workspace: its shared resources of that type, and the directories below its roots. */
 export function createSkillLibrary({ sharedResources, roots, analyze }: LibrarySources) {
   /** What was examined of the versions that there are. */
-  let examined = new Map<string, SkillAnalysis>();
+  let examined = new Map<string, { analysis: SkillAnalysis; at: number }>();
   let listing: Promise<Library> | undefined;
 
   const keyOf = ({ digest, content }: ReadSkill): string => `${digest}\n${content.name}`;
 
-  async function analysisOf(read: ReadSkill): Promise<SkillAnalysis> {
-    return examined.get(keyOf(read)) ?? (await analyze(read.content));
+  async function examine(read: ReadSkill): Promise<{ analysis: SkillAnalysis; at: number }> {
+    const former = examined.get(keyOf(read));
+    // What took too long on a busy machine may succeed on an idle one.
+    const isOver = former?.analysis.incomplete && Date.now() - former.at > retryMs;
+    return former && !isOver ? former : { analysis: await analyze(read.content), at: Date.now() };
   }
+
+  const analysisOf = async (read: ReadSkill): Promise<SkillAnalysis> => (await examine(read)).analysis;
 
   const ofResource = ({ id, name, content }: Resource) => ({
     at: { skillId: id, path: `${sharedLabel}/${id}`, targetType: 'shared-resource' as const },
@@ -59,11 +67,11 @@ export function createSkillLibrary({ sharedResources, roots, analyze }: LibraryS
   async function list(): Promise<Library> {
     const found = await findSkills(roots);
     const skills: LibrarySkill[] = [];
-    const current = new Map<string, SkillAnalysis>();
+    const current: typeof examined = new Map();
     const add = async (at: Omit<LibrarySkill, 'digest' | 'analysis'>, read: ReadSkill): Promise<void> => {
-      const analysis = await analysisOf(read);
-      current.set(keyOf(read), analysis);
-      skills.push({ ...at, digest: read.digest, analysis });
+      const one = await examine(read);
+      current.set(keyOf(read), one);
+      skills.push({ ...at, digest: read.digest, analysis: one.analysis });
     };
     for (const resource of await sharedResources.list()) {
       if (resource.type === 'skill') {

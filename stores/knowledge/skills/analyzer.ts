@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { notExamined, type SkillAnalysis } from '../../domain/skills/analyze';
-import type { SkillContent } from '../../domain/skills/content';
-import { compiledScript } from '../../platform/processes/compiled-script';
+import { notExamined, type SkillAnalysis } from '../../../domain/skills/analyze';
+import type { SkillContent } from '../../../domain/skills/content';
+import { compiledScript } from '../../../platform/processes/compiled-script';
 
 /** Examines a skill. One whose examination takes too long, or too much memory, is reported as not examined. */
 export type AnalyzeSkill = (content: SkillContent) => Promise<SkillAnalysis>;
@@ -19,7 +19,7 @@ export interface AnalyzerOptions {
  * meanwhile. The thread is ended when it has nothing to do.
  */
 export function createSkillAnalyzer(options: AnalyzerOptions = {}): AnalyzeSkill {
-  const { withinMs = 10_000, idleMs = 2_000, script = compiledScript(__dirname, 'thread.js') } = options;
+  const { withinMs = 30_000, idleMs = 2_000, script = compiledScript(__dirname, 'thread.js') } = options;
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   let turn: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { digest, text, timestamp } from '../common';
-import { listPage, nextCursor } from '../query';
-import { task, taskPriority } from '../tasks/task';
+import { digest, text, timestamp } from '../../common';
+import { listPage, nextCursor } from '../../query';
+import { task, taskPriority } from '../../tasks/task';
 import { skillCapability, skillException, skillId, skillProfileStatus, skillSeverity } from './skill';
 
 export const scanRecommendation = z.enum(['safe', 'caution', 'do-not-install']);

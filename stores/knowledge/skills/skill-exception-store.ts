@@ -1,6 +1,6 @@
-import type { SkillException } from '../../contracts/knowledge/skill';
-import type { Database } from '../port/collection';
-import { createConfiguredRecords } from '../port/configured-records';
+import type { SkillException } from '../../../contracts/knowledge/skills/skill';
+import type { Database } from '../../port/collection';
+import { createConfiguredRecords } from '../../port/configured-records';
 
 export type SkillExceptionFields = Omit<SkillException, 'skillId'>;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type SkillFile, skillLimits } from '../../domain/skills/content';
+import { type SkillFile, skillLimits } from '../../../domain/skills/content';
 
 /** A file as it was read, with a digest of what it is. */
 export interface ReadFile {

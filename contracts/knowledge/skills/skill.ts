@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { digest, text, timestamp } from '../common';
-import { listPage } from '../query';
-import { task, taskPriority } from '../tasks/task';
-import { severity } from './error';
+import { digest, text, timestamp } from '../../common';
+import { listPage } from '../../query';
+import { task, taskPriority } from '../../tasks/task';
+import { severity } from '../error';
 
 export const skillSeverity = severity;
 

@@ -5,9 +5,9 @@ import type { SharedResourceFields } from '../../../contracts/knowledge/shared-r
 import { analyzeSkill } from '../../../domain/skills/analyze';
 import { skillLimits } from '../../../domain/skills/content';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { createSkillLibrary, type SkillLibrary } from '../../../stores/knowledge/skills/library';
+import { rootsOf } from '../../../stores/knowledge/skills/roots';
 import type { Recorded } from '../../../stores/port/configured-records';
-import { createSkillLibrary, type SkillLibrary } from '../../../stores/skill-files/library';
-import { rootsOf } from '../../../stores/skill-files/roots';
 
 let directory: TempDir;
 let root: string;
