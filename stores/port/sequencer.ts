@@ -31,6 +31,11 @@ export function createSequencer<T extends Sequenced>(documents: Collection<T>) {
       if (!next || (await insertOnce(documents, next))) {
         return next;
       }
+      // A concurrent try of the same request inserted it: another sequence would be refused as well.
+      const existing = await documents.get(next._id);
+      if (existing) {
+        return existing as R;
+      }
     }
     throw new AppError('STORE_UNAVAILABLE', { status: 503, message: 'Too many concurrent writers. Try again.' });
   }
