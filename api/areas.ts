@@ -1,6 +1,8 @@
 import type { Routes } from '../platform/http/routing/routes';
 import type { Closer } from '../platform/processes/closers';
 import { activityRoutes } from './chat/activity/routes';
+import { adapterRoutes } from './chat/adapters/routes';
+import { startRecordedDeliveries } from './chat/adapters/start-deliveries';
 import { agentStatusRoutes } from './chat/agent-status/routes';
 import { broadcastRoutes } from './chat/broadcasts/routes';
 import { changeRoutes } from './chat/changes/routes';
@@ -135,6 +137,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: goalRoutes },
   { routes: decisionReviewRoutes },
   { routes: hookRoutes, start: watchTransitions },
+  { routes: adapterRoutes, start: startRecordedDeliveries },
   { routes: githubRoutes },
   { routes: issueSyncRoutes },
   { routes: toolCallRoutes },

@@ -1,5 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { temporalSecurity } from '../platform/temporal/security';
+import { createDeliveryStart } from '../workflows/adapter-delivery/client';
+import { usualDeliveryTimings } from '../workflows/adapter-delivery/messages';
+import { createAdapterRequests } from '../workflows/adapter-request/client';
 import { createAgentCheck } from '../workflows/agent-check/client';
 import { createRunLauncher } from '../workflows/agent-run/client';
 import { runSignals } from '../workflows/agent-run/signals-client';
@@ -45,6 +48,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     runLauncher,
     runSignals: runSignals(client, proofs),
     admissionLauncher: createAdmissionLauncher(client, runLauncher, proofs),
+    adapterRequests: createAdapterRequests(client),
     checkAgent: createAgentCheck(client, proofs),
     discoverTools: createToolDiscovery(client, { proofs, heartbeatTimeoutMs, now }),
     approvalLauncher: createApprovalLauncher(client, proofs),
@@ -59,6 +63,11 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     pullRequestLauncher: createPullRequestLauncher({ client, proofs, heartbeatTimeoutMs }),
     rewindLauncher: createRewindLauncher(client, proofs),
     setUpRepository: createRepositorySetup(client, proofs),
+    startDelivery: createDeliveryStart(client, {
+      ...usualDeliveryTimings,
+      firstPauseMs: env.BOARD_RETRY_BACKOFF_MS,
+      heartbeatTimeoutMs,
+    }),
     startTransition: createTransitionStart(client, proofs, hookTimings),
     makeToolCall: createToolCaller(client, { heartbeatTimeoutMs, workspaceId }),
     trustLauncher: createTrustLauncher(client, proofs),

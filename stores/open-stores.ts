@@ -15,6 +15,7 @@ export interface StoresEnvironment extends SettingsStoresEnvironment {
   BOARD_ARTIFACT_RETENTION_MS: number;
   BOARD_DATA_DIR: string;
   BOARD_SKILL_ROOTS: string[];
+  BOARD_CREDENTIAL_KEY?: string | undefined;
 }
 
 /** What all workspaces have in common; every other store is one workspace's own. */
@@ -35,7 +36,7 @@ export interface OtherWorkspace {
  * @param other whose stores they are; those of `local` when absent
  */
 export async function openStores(database: Database, env: StoresEnvironment, other?: OtherWorkspace) {
-  const system = await openSystemStores(database);
+  const system = await openSystemStores(database, env.BOARD_CREDENTIAL_KEY);
   const configured = await openSettingsStores(database, env, other?.shared.settings);
   const { settings } = configured;
   const runs = await openRunStores(database, {

@@ -1,4 +1,6 @@
 /** Every workflow: the entry of the bundle that workers run. */
+export { adapterDelivery } from './adapter-delivery/workflow';
+export { adapterRequest } from './adapter-request/workflow';
 export { admissionScheduler } from './admission-scheduler/workflow';
 export { agentCheck } from './agent-check/workflow';
 export { agentRun } from './agent-run/workflow';

@@ -1,3 +1,4 @@
+import { adapterRemedies } from './adapters';
 import { decisionReviewRemedies } from './decision-reviews';
 import { forgeRemedies } from './forges';
 import { identityRemedies } from './identity';
@@ -20,6 +21,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...runRemedies,
   ...reviewRemedies,
   ...decisionReviewRemedies,
+  ...adapterRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
   ...identityRemedies,

@@ -226,8 +226,11 @@ describe('the environment of a part', () => {
   it('has no secret that the part does not use', () => {
     const secrets = (part: PartName) => secretSettings.filter((name) => name in environmentOfPart(part, source));
     const shared = ['MONGODB_URL', 'MONGODB_PASSWORD', 'TEMPORAL_API_KEY'];
-    expect(secrets('api')).toEqual(['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', 'BOARD_OIDC_CLIENT_SECRET', ...shared]);
-    expect(secrets('worker')).toEqual(['BOARD_WEBHOOK_SECRET', ...shared]);
+    expect(secrets('api')).toEqual([
+      ...['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', 'BOARD_CREDENTIAL_KEY', 'BOARD_OIDC_CLIENT_SECRET'],
+      ...shared,
+    ]);
+    expect(secrets('worker')).toEqual(['BOARD_CREDENTIAL_KEY', 'BOARD_WEBHOOK_SECRET', ...shared]);
     expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
     expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
     expect(secrets('workflow-runs')).toEqual(shared);

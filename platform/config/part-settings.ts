@@ -3,6 +3,8 @@ import { type Environment, environment } from './env';
 
 const everyPart = ['BOARD_DATA_DIR', 'LOG_LEVEL', 'NODE_ENV'] as const;
 const stores = ['MONGODB_URL', 'MONGODB_PASSWORD', 'BOARD_STORE_WAIT_MS', 'BOARD_STORE_MAX_MB'] as const;
+/** What credentials are sealed with that the API takes and workers use. */
+const credentials = ['BOARD_CREDENTIAL_KEY'] as const;
 const disk = ['BOARD_DISK_MIN_FREE_MB'] as const;
 const temporal = [
   'TEMPORAL_ADDRESS',
@@ -34,6 +36,7 @@ export const partSettings = {
   api: [
     ...everyPart,
     ...stores,
+    ...credentials,
     ...disk,
     ...temporal,
     ...runs,
@@ -60,7 +63,8 @@ export const partSettings = {
     'BOARD_MAX_WATCHERS',
     'BOARD_WATCHERS_PER_ADDRESS',
     'BOARD_TRUSTED_PROXIES',
-    // Addresses of forges and tool servers are refused that workers would not call.
+    // Addresses of forges, tool servers and team chats are refused that workers would not call.
+    'BOARD_WEBHOOK_ALLOW_PRIVATE',
     'BOARD_FORGE_ALLOW_PRIVATE',
     'BOARD_TOOL_SERVER_ALLOW_PRIVATE',
     'RATE_LIMIT_AUTH',
@@ -74,6 +78,7 @@ export const partSettings = {
   worker: [
     ...everyPart,
     ...stores,
+    ...credentials,
     ...disk,
     ...temporal,
     ...runs,

@@ -8,6 +8,7 @@ import { dirname, resolve } from 'node:path';
 export const secretSettings = [
   'BOARD_ADMIN_KEY',
   'BOARD_API_KEYS',
+  'BOARD_CREDENTIAL_KEY',
   'BOARD_OIDC_CLIENT_SECRET',
   'BOARD_WEBHOOK_SECRET',
   'MONGODB_URL',

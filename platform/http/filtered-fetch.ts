@@ -7,6 +7,8 @@ export interface FilteredFetchSettings {
   origin: string;
   /** Whether that may have an address of a private network, or of this machine. */
   allowPrivate: boolean;
+  /** Whether it may be this machine, where that differs from `allowPrivate`. */
+  allowLoopback?: boolean | undefined;
   timeoutMs: number;
   /** The most of a response that is read. */
   maxBytes: number;
@@ -15,6 +17,22 @@ export interface FilteredFetchSettings {
 /** The request is not sent: its address is one that is never talked to. */
 export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
+}
+
+const loopback = ['127.0.0.0/8', '::1/128'];
+
+/** Agents that check an address when they connect to it. */
+export function filteredAgents({
+  allowPrivate,
+  allowLoopback = allowPrivate,
+}: Pick<FilteredFetchSettings, 'allowPrivate' | 'allowLoopback'>) {
+  const filter = {
+    allowPrivateIPAddress: allowPrivate,
+    allowMetaIPAddress: false,
+    ...(allowLoopback && !allowPrivate ? { allowIPAddressList: loopback } : {}),
+    ...(allowPrivate && !allowLoopback ? { denyIPAddressList: loopback } : {}),
+  };
+  return { http: new RequestFilteringHttpAgent(filter), https: new RequestFilteringHttpsAgent(filter) };
 }
 
 interface SentRequest {
@@ -43,9 +61,8 @@ export function createFilteredFetch(settings: FilteredFetchSettings): FilteredFe
 
 /** The same with a response that is read as it arrives: reading it fails when it exceeds the limit, or takes too long. */
 export function createFilteredStream(settings: FilteredFetchSettings): FilteredFetch {
-  const { origin, allowPrivate, timeoutMs, maxBytes } = settings;
-  const filter = { allowPrivateIPAddress: allowPrivate, allowMetaIPAddress: false };
-  const agents = { http: new RequestFilteringHttpAgent(filter), https: new RequestFilteringHttpsAgent(filter) };
+  const { origin, timeoutMs, maxBytes } = settings;
+  const agents = filteredAgents(settings);
 
   return async (address, { method = 'GET', headers = {}, body, signal } = {}) => {
     const url = new URL(address);

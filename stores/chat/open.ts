@@ -1,6 +1,10 @@
 import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
 import { createActivityStore } from './activity-store';
+import { createAdapterChannelStore } from './adapter-channel-store';
+import { createAdapterDeliveryStore } from './adapter-delivery-store';
+import { createAdapterMappingStore } from './adapter-mapping-store';
+import { createAdapterStore } from './adapter-store';
 import { createAgentStatusStore } from './agent-status-store';
 import { createBroadcastStore } from './broadcast-store';
 import { createNotificationStore } from './notification-store';
@@ -11,6 +15,10 @@ import { createSquadStore } from './squad-store';
 export const openChatStores = (database: Database) =>
   openTogether({
     activity: createActivityStore(database),
+    adapterChannels: createAdapterChannelStore(database),
+    adapterDeliveries: createAdapterDeliveryStore(database),
+    adapterMappings: createAdapterMappingStore(database),
+    adapters: createAdapterStore(database),
     agentStatus: createAgentStatusStore(database),
     broadcasts: createBroadcastStore(database),
     chats: createChatStore(database),

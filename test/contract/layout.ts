@@ -44,6 +44,10 @@ export const topLevel = [
 
 /** Resources that are a part of an area, by their name in the singular: `group/resource` to the area. */
 const parts: Record<string, string> = {
+  'chat/adapter-channel': 'adapters',
+  'chat/adapter-delivery': 'adapters',
+  'chat/adapter-mapping': 'adapters',
+  'chat/community-event': 'adapters',
   'governance/permission-approval': 'agent-permissions',
   'identity/pairing-code': 'devices',
   'integrations/forge': 'github',
@@ -79,6 +83,7 @@ const parts: Record<string, string> = {
 
 /** What HTTP itself stores for all areas. */
 export const withoutArea = new Set([
+  'stores/system/credential-key-store.ts',
   'stores/system/idempotency-key-store.ts',
   'stores/system/message-key-store.ts',
   'stores/system/rate-count-store.ts',

@@ -21,6 +21,7 @@ import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { checkScenarios, repositoryScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
+import { communicationScenarios, recordedIdentity } from './scenarios/communication/adapters';
 import { conversationScenarios } from './scenarios/conversations';
 import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
@@ -59,6 +60,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   scheduled: scheduledLaunchScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
+  communication: communicationScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
   admission: admissionScenarios,
@@ -89,6 +91,7 @@ async function main(): Promise<void> {
     BOARD_WEBHOOK_ALLOW_PRIVATE: 'true',
     BOARD_FORGE_ALLOW_PRIVATE: 'true',
     GITHUB_RECORDED_TOKEN: githubToken,
+    COMMUNITY_RECORDED_KEY: recordedIdentity.privateKey,
     BOARD_RETRY_BACKOFF_MS: '5000',
     BOARD_CHECKPOINT_INTERVAL_MS: '200',
     PATH: breakpoints.path,

@@ -2,6 +2,7 @@ import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ToolCallActivities } from '../../activities/tool-call/activities';
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import { adapterDeliveryId } from '../../workflows/adapter-delivery/messages';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
 import { continueRunId } from '../../workflows/continue-run/messages';
@@ -67,6 +68,11 @@ const review: ActivityCaller = {
   workflows: ['decisionReview'],
   workflowId: ({ reviewId }) => decisionReviewId(id(reviewId)),
 };
+const delivery: ActivityCaller = {
+  workflows: ['adapterDelivery'],
+  workflowId: ({ deliveryId }) => adapterDeliveryId(id(deliveryId)),
+};
+const adapter: ActivityCaller = { workflows: ['adapterRequest'] };
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
@@ -171,6 +177,10 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   failParticipant: review,
   draftSynthesis: review,
   failDraft: review,
+  attemptAdapterDelivery: delivery,
+  settleAdapterDelivery: delivery,
+  probeAdapter: adapter,
+  pollAdapter: adapter,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

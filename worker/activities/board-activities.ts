@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { createAdapterDeliveryActivities } from '../../activities/adapter-delivery/activities';
+import { createAdapterRequestActivities } from '../../activities/adapter-request/activities';
 import { createSchedulerActivities, type SchedulerWorkspace } from '../../activities/admission-scheduler/activities';
 import { createAdmissionActivities } from '../../activities/agent-run/admission/activities';
 import { createCommandActivities } from '../../activities/agent-run/commands/activities';
@@ -27,6 +29,7 @@ import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 import { createSkillScanActivities } from '../../activities/skill-scan/activities';
+import { createAdapterConnections } from '../../activities/shared/adapter-connections';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createToolCallRecordActivities } from '../../activities/tool-call/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
@@ -35,6 +38,7 @@ import { localWorkspace } from '../../contracts/common';
 import type { WorkerEnvironment } from '../../platform/config/part-settings';
 import { createWebhookSender, derivedSecret } from '../../platform/http/webhook';
 import type { Models } from '../../platform/models/models';
+import { programRunner } from '../../platform/processes/programs/program-runner';
 import type { Board } from '../../stores/board-files/board';
 import type { CompletionGate } from '../../stores/board-files/wrappers/completion-gate';
 import { cancelRecovery } from '../../stores/runs/cancel-recovery';
@@ -103,6 +107,17 @@ export function createBoardActivities(
     traces: stores.traces,
     launch,
     timings,
+  };
+  const communicating = {
+    ...stores,
+    connections: createAdapterConnections({
+      credentialSeal: stores.credentialSeal,
+      environment: process.env,
+      allowPrivate: env.BOARD_WEBHOOK_ALLOW_PRIVATE,
+      runProgram: programRunner(),
+      now,
+    }),
+    now,
   };
   return {
     ...prepare,
@@ -206,6 +221,8 @@ export function createBoardActivities(
       }),
       now,
     }),
+    ...createAdapterDeliveryActivities(communicating),
+    ...createAdapterRequestActivities(communicating),
     ...createAttachmentActivities({ attachments: stores.attachments, board, log, now }),
     ...createSkillScanActivities({ ...common, skills: stores.skills, skillScans: stores.skillScans }),
     ...createTaskRetentionActivities({

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { directories, integer, milliseconds, optionalText, text } from './kinds';
 
+/** Shorter keys could be guessed by a reader of the stores. */
+const shortestKey = 32;
+
 /** Where records and files are. */
 export const storeSettings = {
   BOARD_DATA_DIR: text('directory')
@@ -21,6 +24,13 @@ export const storeSettings = {
   BOARD_DISK_MIN_FREE_MB: integer(100, { min: 0, max: 1_048_576, unit: 'MB' }).describe(
     'Free space of the data directory below which `/health/ready` fails and previews warn',
   ),
+  BOARD_CREDENTIAL_KEY: z
+    .string()
+    .min(shortestKey)
+    .optional()
+    .describe(
+      'Key that credentials of communication adapters are sealed with, the same for every api and worker; without it one is made in the stores, beside what it seals',
+    ),
   MONGODB_URL: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://')

@@ -57,6 +57,17 @@ const tries: Record<string, Tries> = {
       const { id: sessionId } = await board.api.context.chats.create({ taskId, title: 'a', mode: 'ask' });
       return call('POST', '/chat/send', { message: 'a', sessionId });
     },
+    'a message to a team chat': async (_project, taskId) => {
+      const chat = '/integrations/communication/adapters/chat';
+      await call('PUT', chat, { kind: 'slack', webhookUrl: 'https://example.org/services/a' });
+      return call('POST', `${chat}/send`, { message: 'a', taskId });
+    },
+    'a reply of a team chat': async (_project, taskId) => {
+      const chat = '/integrations/communication/adapters/chat';
+      await call('PUT', chat, { kind: 'slack', webhookUrl: 'https://example.org/services/a' });
+      const ids = { externalThreadId: taskId, externalReplyId: `${taskId}-${Math.random()}` };
+      return call('POST', `${chat}/replies`, { ...ids, actor: 'a', message: 'b', target: { kind: 'task', taskId } });
+    },
     'a notification': (_project, id) =>
       call('POST', '/notifications', { type: 'mention', targetAgent: 'ada', message: 'a', taskId: id }),
     'a mention': (_project, id) => call('POST', '/notifications/process', { taskId: id, content: 'for @ada' }),

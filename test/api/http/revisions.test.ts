@@ -86,6 +86,11 @@ const resources: Record<string, Resource> = {
     method: 'PUT',
     write: (displayName) => ({ displayName, transport: { kind: 'stdio', command: 'server' } }),
   },
+  'communication adapter': {
+    at: '/api/integrations/communication/adapters/noted',
+    method: 'PUT',
+    write: (displayName) => ({ kind: 'slack', displayName }),
+  },
   'shared resource': {
     at: { make: ['/api/shared-resources', { name: 'a', type: 'config', content: 'x' }] },
     method: 'PATCH',

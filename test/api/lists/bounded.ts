@@ -10,6 +10,8 @@ export const bounded: Record<string, [most: number, because: string]> = {
   listTaskDeliverables: [500, 'the schema of a task'],
   listObservations: [500, 'the schema of a task'],
   listAttachments: [100, 'the schema of a task'],
+  listCommunicationAdapters: [100, 'maxAdapters'],
+  listCommunityChannels: [200, 'maxChannels'],
   listProjects: [500, 'managedListLimit'],
   listSprints: [500, 'managedListLimit'],
   listTaskTypes: [500, 'managedListLimit'],

@@ -45,6 +45,28 @@ export const chatCases: ListCase[] = [
     add: posting('/api/tasks', (n) => ({ title: `changed ${n}` })),
   },
   {
+    operation: 'listCommunicationMappings',
+    path: '/api/integrations/communication/mappings?adapterId=listed',
+    items: 'mappings',
+    add: ({ api }, n) =>
+      api.context.adapterMappings.map({
+        ...{ adapterId: 'listed', externalThreadId: `thread-${n}`, createdBy: 'test' },
+        target: { kind: 'squad', squadMessageId: `msg_${n}` },
+      }),
+  },
+  {
+    operation: 'listCommunicationDeliveries',
+    path: '/api/integrations/communication/deliveries?adapterId=listed&state=pending',
+    items: 'deliveries',
+    add: ({ api }, n) => {
+      const at = new Date().toISOString();
+      return api.context.adapterDeliveries.request({
+        ...{ id: `delivery_listed${n}`, adapterId: 'listed', kind: 'slack', state: 'pending', message: `message ${n}` },
+        ...{ requestedBy: 'test', attempts: 0, createdAt: at, updatedAt: at },
+      });
+    },
+  },
+  {
     operation: 'listBroadcasts',
     path: '/api/broadcasts?unread=true&agent=somebody',
     add: posting('/api/broadcasts', (n) => ({ message: `broadcast ${n}` })),

@@ -121,6 +121,8 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   // What has an effect like that of an agent.
   [/^\/api\/tool-servers\/call$/, 'agent:write'],
+  [/^\/api\/integrations\/communication\/adapters\/\{adapterId\}\/replies$/, 'comment:write'],
+  [/^\/api\/integrations\/communication\//, 'settings:write'],
   // What is the caller's own: its name, its workspace, its token.
   [/^\/api\/identity\/(profile(\/|$)|workspaces\/switch$|invitations\/accept$)/, 'workspace:read'],
   // Its own sessions, of whichever role a user is.
