@@ -63,6 +63,7 @@ import { phaseRoutes } from './runs/phases/routes';
 import { recoveryRoutes } from './runs/recovery/routes';
 import { reportRoutes } from './runs/reports/routes';
 import { rewindRoutes } from './runs/rewind/routes';
+import { scheduledDeliverableRoutes } from './runs/scheduled-deliverables/routes';
 import { scheduledLaunchRoutes } from './runs/scheduled-launches/routes';
 import { toolBridgeRoutes } from './runs/tool-bridge/routes';
 import { traceRoutes } from './runs/traces/routes';
@@ -130,6 +131,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: recoveryRoutes },
   { routes: reportRoutes },
   { routes: rewindRoutes },
+  { routes: scheduledDeliverableRoutes },
   { routes: scheduledLaunchRoutes },
   { routes: trustRoutes },
   { routes: watchdogRoutes },

@@ -21,6 +21,7 @@ import { createRetentionPreview } from '../workflows/retention/client';
 import { createReviewLauncher } from '../workflows/review-acceptance/client';
 import { createApprovals } from '../workflows/run-approval/client';
 import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
+import { createDeliverableSchedules } from '../workflows/scheduled-deliverable/client';
 import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
 import { createPhaseLauncher } from '../workflows/temporary-authority/client';
 import { createToolCaller } from '../workflows/tool-call/client';
@@ -56,6 +57,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     checkForge: createForgeCheck(client, now),
     goalLauncher: createGoalLauncher(client, log),
     issueSyncLauncher: createIssueSyncLauncher(client, { proofs, env, log }),
+    deliverableSchedules: createDeliverableSchedules(client, log),
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),

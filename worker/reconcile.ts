@@ -11,6 +11,7 @@ import { reconcileContinuations } from '../workflows/continue-run/client';
 import { reconcileReviews } from '../workflows/decision-review/reconcile-client';
 import { reconcileGoals } from '../workflows/goal/reconcile-client';
 import { reconcileIssueSyncs } from '../workflows/issue-sync/reconcile-client';
+import { reconcileScheduledDeliverables } from '../workflows/scheduled-deliverable/reconcile-client';
 import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
 import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
 import type { WorkspaceDependencies } from './deps';
@@ -24,7 +25,15 @@ export interface ReconciledWorkspace extends Pick<
 > {
   stores: Pick<
     Stores,
-    'worktrees' | 'attempts' | 'decisionReviews' | 'issueSyncs' | 'scheduledLaunches' | 'goals' | 'runContinuations'
+    | 'worktrees'
+    | 'attempts'
+    | 'decisionReviews'
+    | 'issueSyncs'
+    | 'scheduledDeliverables'
+    | 'deliverableRuns'
+    | 'scheduledLaunches'
+    | 'goals'
+    | 'runContinuations'
   >;
 }
 
@@ -98,10 +107,12 @@ function stepsOf(
     client,
     directory,
     approvals,
-    stores: { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations },
+    stores,
   }: ReconciledWorkspace,
   { stuck }: { stuck: boolean },
 ): Step[] {
+  const { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations } = stores;
+  const { scheduledDeliverables, deliverableRuns } = stores;
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
   const locks = join(directory, 'fences');
   return [
@@ -114,6 +125,10 @@ function stepsOf(
     ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !stuck })],
     ['schedule creation failed', () => ensureSchedules(client)],
     ['launch schedule reconciliation failed', () => reconcileLaunchSchedules(client, { scheduledLaunches, log })],
+    [
+      'deliverable schedule reconciliation failed',
+      () => reconcileScheduledDeliverables(client, { scheduledDeliverables, deliverableRuns, log }),
+    ],
     ['continuation reconciliation failed', () => reconcileContinuations(client, runContinuations)],
     ['goal reconciliation failed', () => reconcileGoals(client, goals)],
     ['decision review reconciliation failed', () => reconcileReviews(client, { decisionReviews, env })],

@@ -21,6 +21,7 @@ export { repositorySetup } from './repository-setup/workflow';
 export { retention } from './retention/workflow';
 export { reviewAcceptance } from './review-acceptance/workflow';
 export { runApproval } from './run-approval/workflow';
+export { scheduledDeliverable } from './scheduled-deliverable/workflow';
 export { scheduledLaunch } from './scheduled-launch/workflow';
 export { skillScan } from './skill-scan/workflow';
 export { temporaryAuthority } from './temporary-authority/workflow';

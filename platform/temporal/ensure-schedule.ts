@@ -14,14 +14,18 @@ export interface KeptSchedule {
   /** States which version of the record it was made from. */
   note: string;
   action: { workflowType: string; taskQueue: string; args: [string]; staticSummary: string };
+  /** What becomes of a start while the one before runs; it is skipped when absent. */
+  overlap?: ScheduleOverlapPolicy;
+  /** What is missed for longer is not made good; ten minutes when absent. */
+  catchUpMinutes?: number;
 }
 
-/** What is missed for longer is not made good. */
-const catchupWindow = '10 minutes';
-
-const optionsOf = ({ scheduleId, spec, paused, note, action }: KeptSchedule) => ({
+const optionsOf = ({ scheduleId, spec, paused, note, action, ...policies }: KeptSchedule) => ({
   spec,
-  policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow } as const,
+  policies: {
+    overlap: policies.overlap ?? ScheduleOverlapPolicy.SKIP,
+    catchupWindow: (policies.catchUpMinutes ?? 10) * 60_000,
+  },
   state: { paused, note },
   action: { ...action, type: 'startWorkflow' as const, workflowId: scheduleId },
 });
@@ -42,10 +46,19 @@ export async function ensureSchedule(client: Client, expected: KeptSchedule): Pr
   }
 }
 
-/** Has the server read a Schedule that starts nothing, and removes it. Throws what it throws. */
-export async function tryOutSchedule(client: Client, expected: KeptSchedule): Promise<void> {
-  await client.schedule.create({ scheduleId: expected.scheduleId, ...optionsOf({ ...expected, paused: true }) });
-  await dropSchedule(client, expected.scheduleId);
+/**
+ * Has the server read a Schedule that starts nothing, and removes it. Throws what it throws.
+ *
+ * @returns when it would start next
+ */
+export async function tryOutSchedule(client: Client, expected: KeptSchedule): Promise<Date[]> {
+  const { scheduleId } = expected;
+  const handle = await client.schedule.create({ scheduleId, ...optionsOf({ ...expected, paused: true }) });
+  try {
+    return (await handle.describe()).info.nextActionTimes;
+  } finally {
+    await dropSchedule(client, scheduleId);
+  }
 }
 
 /** Removes the Schedule; what it has started continues. */

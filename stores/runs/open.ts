@@ -24,6 +24,8 @@ import { createScheduledLaunchStore, createScheduledOutcomeStore } from './launc
 import { createOutputArtifactStore } from './output-store';
 import { createPhaseStore } from './phase-store';
 import { createRecoveryStore } from './recovery-store';
+import { createScheduledDeliverableRunStore } from './schedules/scheduled-deliverable-run-store';
+import { createScheduledDeliverableStore } from './schedules/scheduled-deliverable-store';
 import { createStepTimes, type TracingSettings } from './step-times';
 import { createWatchdogStore } from './watchdog-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
@@ -94,6 +96,8 @@ export async function openRunStores(
     outputArtifacts: createOutputArtifactStore(database, { retentionMs: outputRetentionMs }),
     phases: createPhaseStore(database),
     recoveries: createRecoveryStore(database),
+    scheduledDeliverables: createScheduledDeliverableStore(database),
+    deliverableRuns: createScheduledDeliverableRunStore(database),
     scheduledLaunches: createScheduledLaunchStore(database),
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),

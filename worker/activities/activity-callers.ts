@@ -73,6 +73,7 @@ const delivery: ActivityCaller = {
   workflowId: ({ deliveryId }) => adapterDeliveryId(id(deliveryId)),
 };
 const adapter: ActivityCaller = { workflows: ['adapterRequest'] };
+const deliverable: ActivityCaller = { workflows: ['scheduledDeliverable'] };
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
@@ -181,6 +182,11 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   settleAdapterDelivery: delivery,
   probeAdapter: adapter,
   pollAdapter: adapter,
+  beginDeliverableRun: deliverable,
+  prepareDeliverableTask: deliverable,
+  launchDeliverableAgent: deliverable,
+  observeDeliverableAgent: deliverable,
+  endDeliverableRun: deliverable,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

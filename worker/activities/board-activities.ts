@@ -27,6 +27,7 @@ import { createTaskRetentionActivities } from '../../activities/retention/tasks'
 import { createReviewAcceptanceActivities } from '../../activities/review-acceptance/activities';
 import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
+import { createScheduledDeliverableActivities } from '../../activities/scheduled-deliverable/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
 import { createSkillScanActivities } from '../../activities/skill-scan/activities';
 import { createAdapterConnections } from '../../activities/shared/adapter-connections';
@@ -152,6 +153,15 @@ export function createBoardActivities(
       reconcileAcceptances: (pageSize) => reconcileAcceptances({ ...accepting, acceptanceWorkflows: lost }, pageSize),
       requestStop: (attemptId, actor) => signals.requestStop(attemptId, actor),
       watchRemote: watchRemoteRuns({ ...boardDependencies, watchdog, command, taskStatus }),
+      timings,
+    }),
+    ...createScheduledDeliverableActivities({
+      ...boardDependencies,
+      scheduledDeliverables: stores.scheduledDeliverables,
+      deliverableRuns: stores.deliverableRuns,
+      rules: stores.rules,
+      routing: stores.routing,
+      launch,
       timings,
     }),
     ...createScheduledLaunchActivities({

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { LaunchOrigin } from '../../contracts/runs/admission';
+import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
+import type { DeliverableRunStatus } from '../../contracts/runs/schedules/scheduled-deliverable';
+import { compact } from '../../platform/json/compact';
+import type { DecisionPoint } from '../../stores/governance/decision-point';
+import type { Board } from '../../stores/board-files/board';
+import type { AttemptStore } from '../../stores/runs/attempt-store';
+import type { RecoveryStore } from '../../stores/runs/recovery-store';
+import type {
+  DeliverableRunRecord,
+  ScheduledDeliverableRunStore,
+} from '../../stores/runs/schedules/scheduled-deliverable-run-store';
+import type { ScheduledDeliverableStore } from '../../stores/runs/schedules/scheduled-deliverable-store';
+import type { RoutingStore } from '../../stores/settings/routing-store';
+import type { AgentRunInput, RunTimings } from '../../workflows/agent-run/messages';
+import type { StartedRun } from '../../workflows/scheduled-deliverable/messages';
+import { workspaceWorkflow } from '../../workflows/workspace-ids';
+import { endOfChain } from './end-of-chain';
+import { createRunTask } from './task';
+
+export interface ScheduledDeliverableDependencies {
+  scheduledDeliverables: Pick<ScheduledDeliverableStore, 'get'>;
+  deliverableRuns: ScheduledDeliverableRunStore;
+  board: Pick<Board, 'create' | 'get'>;
+  rules: DecisionPoint;
+  attempts: Pick<AttemptStore, 'get'>;
+  recoveries: Pick<RecoveryStore, 'get'>;
+  routing: Pick<RoutingStore, 'configuration'>;
+  /** Starts the run under this id once, and returns the decision; `undefined` when its workflow is over. */
+  launch(input: AgentRunInput): Promise<LaunchOutcome | undefined>;
+  workspaceId: string;
+  timings: RunTimings;
+  now(): Date;
+}
+
+interface OfRun {
+  runId: string;
+}
+
+interface Beginning {
+  id: string;
+  occurrence: string;
+  workflowId: string;
+  started?: StartedRun;
+}
+
+/** `waiting`: the run before is under way, and this one begins after it. */
+interface BegunRun extends OfRun {
+  status: DeliverableRunStatus | 'waiting';
+}
+
+const edge = 'root' as const;
+const origin: LaunchOrigin = { source: 'scheduled', edge };
+
+export function createScheduledDeliverableActivities(deps: ScheduledDeliverableDependencies) {
+  const { deliverableRuns: runs, scheduledDeliverables } = deps;
+  const at = (): string => deps.now().toISOString();
+
+  /** Ends a run that is under way; the first end stands. @returns its status */
+  async function end(
+    runId: string,
+    status: 'due' | 'success' | 'failed' | 'skipped',
+    fields: Partial<DeliverableRunRecord> = {},
+  ): Promise<DeliverableRunStatus> {
+    const run = await runs.get(runId);
+    const endedAt = status === 'due' ? null : at();
+    const durationMs = run && endedAt !== null ? Date.parse(endedAt) - Date.parse(run.startedAt) : undefined;
+    const ended = await runs.change(runId, 'running', { ...compact({ durationMs }), ...fields, status, endedAt });
+    return ended?.status ?? run?.status ?? 'skipped';
+  }
+
+  return {
+    /** Records a run of the definition, once for each occurrence; one that continues has its record already. */
+    async beginDeliverableRun({ id, occurrence, workflowId, started }: Beginning): Promise<BegunRun> {
+      const workflow = workspaceWorkflow(workflowId).id;
+      const runId = started?.runId ?? runOf(id, occurrence);
+      const existing = await runs.get(runId);
+      if (existing) {
+        await runs.change(runId, 'running', { workflow });
+        return { runId, status: existing.status };
+      }
+      const definition = await scheduledDeliverables.get(id);
+      if (!definition || (started && !started.begin)) {
+        return { runId, status: 'skipped' };
+      }
+      const { trigger, startedBy } = started?.begin ?? { trigger: 'schedule' as const, startedBy: definition.updatedBy };
+      const startedAt = at();
+      const older = async () => (await runs.runningOf(id)).find(({ _id }) => _id !== runId);
+      if (definition.overlapPolicy === 'buffer-one' && (await older())) {
+        return { runId, status: 'waiting' as const };
+      }
+      const paused = definition.enabled ? undefined : 'The deliverable was paused.';
+      const { status } = await runs.begin({
+        ...{ _id: runId, deliverableId: id, trigger, startedAt, startedBy, workflow },
+        ...{ taskId: null, attemptId: null, reportedBy: null },
+        ...compact({ error: paused }),
+        status: paused === undefined ? 'running' : 'skipped',
+        endedAt: paused === undefined ? null : startedAt,
+      });
+      // Of two that begin at once each sees the other, and the older one runs.
+      const [first] = definition.overlapPolicy === 'allow-all' ? [] : await runs.runningOf(id);
+      if (status === 'running' && first && first._id !== runId) {
+        return { runId, status: await end(runId, 'skipped', { error: `${first._id} is under way.` }) };
+      }
+      return { runId, status };
+    },
+
+    /** Creates the task of a run. Without an agent the run is due: whoever does the task reports it. */
+    async prepareDeliverableTask({ runId }: OfRun): Promise<DeliverableRunStatus> {
+      const run = await runs.get(runId);
+      if (run?.status !== 'running') {
+        return run?.status ?? 'skipped';
+      }
+      const definition = await scheduledDeliverables.get(run.deliverableId);
+      if (!definition) {
+        return end(runId, 'skipped', { error: 'The deliverable was deleted.' });
+      }
+      const created = await createRunTask(deps, run, definition);
+      if ('error' in created) {
+        return end(runId, 'failed', created);
+      }
+      if (definition.agent === undefined) {
+        return end(runId, 'due', created);
+      }
+      const { outputPath } = definition;
+      return (await runs.change(runId, 'running', { ...created, ...compact({ outputPath }) }))?.status ?? 'skipped';
+    },
+
+    /** Launches the agent on the task of a run through the ordinary path, once. */
+    async launchDeliverableAgent({ runId }: OfRun): Promise<DeliverableRunStatus> {
+      const run = await runs.get(runId);
+      if (run?.status !== 'running' || run.taskId === null) {
+        return run?.status ?? 'skipped';
+      }
+      const { agent } = (await deps.board.get(run.taskId))?.task ?? {};
+      const attemptId = run.attemptId ?? attemptOf(runId);
+      const { maxRetries } = (await deps.routing.configuration()).value;
+      const { timings, workspaceId } = deps;
+      const outcome =
+        (await deps.launch({
+          ...{ attemptId, taskId: run.taskId, request: compact({ agent }), actor: run.startedBy },
+          ...{ workspaceId, timings, maxRetries, origin },
+        })) ?? (await deps.attempts.get(attemptId))?.launch;
+      if (outcome?.status === 'refused') {
+        return end(runId, 'failed', { attemptId, error: `${outcome.code}: ${outcome.message}`.slice(0, 2_000) });
+      }
+      return (await runs.change(runId, 'running', { attemptId }))?.status ?? 'skipped';
+    },
+
+    /** Reads whether the agent is done, with all that its recovery tries after it, and ends the run then. */
+    async observeDeliverableAgent({ runId }: OfRun): Promise<DeliverableRunStatus> {
+      const run = await runs.get(runId);
+      if (run?.status !== 'running') {
+        return run?.status ?? 'skipped';
+      }
+      const last = await endOfChain(deps, run.attemptId ?? attemptOf(runId));
+      if (!last) {
+        return 'running';
+      }
+      const { completion, refusal } = last;
+      const attemptId = last._id;
+      const { outputPath } = run;
+      const written = completion?.harness.changedFiles?.find(({ path }) => path === outputPath)?.path;
+      const summary = completion?.summary?.slice(0, 10_000);
+      const fields = { attemptId, ...compact({ summary, outputFile: written }) };
+      if (completion?.status !== 'success') {
+        const reason = completion ? (completion.error ?? completion.status) : (refusal?.message ?? last.state);
+        return end(runId, 'failed', { ...fields, error: reason.slice(0, 2_000) });
+      }
+      if (outputPath !== undefined && written === undefined) {
+        return end(runId, 'failed', { ...fields, error: `The agent has not written ${outputPath}.` });
+      }
+      return end(runId, 'success', fields);
+    },
+
+    /** Ends a run whose steps failed for good. */
+    endDeliverableRun: ({ runId, error }: OfRun & { error: string }): Promise<DeliverableRunStatus> =>
+      end(runId, 'failed', { error: error.slice(0, 2_000) }),
+  };
+}
+
+export type ScheduledDeliverableActivities = ReturnType<typeof createScheduledDeliverableActivities>;
+
+const digestOf = (...parts: string[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
+
+const runOf = (id: string, occurrence: string): string => `recurring_run_${digestOf(id, occurrence)}`;
+
+/** The first attempt of a run, however often it is launched. */
+const attemptOf = (runId: string): string => `attempt_${digestOf(runId)}`;
