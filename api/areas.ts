@@ -65,6 +65,7 @@ import { reportRoutes } from './runs/reports/routes';
 import { rewindRoutes } from './runs/rewind/routes';
 import { scheduledDeliverableRoutes } from './runs/scheduled-deliverables/routes';
 import { scheduledLaunchRoutes } from './runs/scheduled-launches/routes';
+import { schedulerRoutes } from './runs/scheduler/routes';
 import { toolBridgeRoutes } from './runs/tool-bridge/routes';
 import { traceRoutes } from './runs/traces/routes';
 import { trustRoutes } from './runs/trust/routes';
@@ -133,6 +134,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: rewindRoutes },
   { routes: scheduledDeliverableRoutes },
   { routes: scheduledLaunchRoutes },
+  { routes: schedulerRoutes },
   { routes: trustRoutes },
   { routes: watchdogRoutes },
   { routes: worktreeRoutes },

@@ -103,12 +103,7 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
 /** @param options.stuck also operations that stopped with an error, and approvals that are not overdue */
 function stepsOf(
   { env, log }: ReconciliationDependencies,
-  {
-    client,
-    directory,
-    approvals,
-    stores,
-  }: ReconciledWorkspace,
+  { client, directory, approvals, stores }: ReconciledWorkspace,
   { stuck }: { stuck: boolean },
 ): Step[] {
   const { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations } = stores;

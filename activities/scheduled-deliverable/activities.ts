@@ -3,8 +3,8 @@ import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
 import type { DeliverableRunStatus } from '../../contracts/runs/schedules/scheduled-deliverable';
 import { compact } from '../../platform/json/compact';
-import type { DecisionPoint } from '../../stores/governance/decision-point';
 import type { Board } from '../../stores/board-files/board';
+import type { DecisionPoint } from '../../stores/governance/decision-point';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
 import type { RecoveryStore } from '../../stores/runs/recovery-store';
 import type {
@@ -15,7 +15,6 @@ import type { ScheduledDeliverableStore } from '../../stores/runs/schedules/sche
 import type { RoutingStore } from '../../stores/settings/routing-store';
 import type { AgentRunInput, RunTimings } from '../../workflows/agent-run/messages';
 import type { StartedRun } from '../../workflows/scheduled-deliverable/messages';
-import { workspaceWorkflow } from '../../workflows/workspace-ids';
 import { endOfChain } from './end-of-chain';
 import { createRunTask } from './task';
 
@@ -41,7 +40,8 @@ interface OfRun {
 interface Beginning {
   id: string;
   occurrence: string;
-  workflowId: string;
+  /** The id of the workflow within its workspace. */
+  workflow: string;
   started?: StartedRun;
 }
 
@@ -72,8 +72,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
 
   return {
     /** Records a run of the definition, once for each occurrence; one that continues has its record already. */
-    async beginDeliverableRun({ id, occurrence, workflowId, started }: Beginning): Promise<BegunRun> {
-      const workflow = workspaceWorkflow(workflowId).id;
+    async beginDeliverableRun({ id, occurrence, workflow, started }: Beginning): Promise<BegunRun> {
       const runId = started?.runId ?? runOf(id, occurrence);
       const existing = await runs.get(runId);
       if (existing) {
@@ -84,7 +83,10 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       if (!definition || (started && !started.begin)) {
         return { runId, status: 'skipped' };
       }
-      const { trigger, startedBy } = started?.begin ?? { trigger: 'schedule' as const, startedBy: definition.updatedBy };
+      const { trigger, startedBy } = started?.begin ?? {
+        trigger: 'schedule' as const,
+        startedBy: definition.updatedBy,
+      };
       const startedAt = at();
       const older = async () => (await runs.runningOf(id)).find(({ _id }) => _id !== runId);
       if (definition.overlapPolicy === 'buffer-one' && (await older())) {
@@ -106,7 +108,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       return { runId, status };
     },
 
-    /** Creates the task of a run. Without an agent the run is due: whoever does the task reports it. */
+    /** Creates the task of a run. Without an agent the run is due until it is reported. */
     async prepareDeliverableTask({ runId }: OfRun): Promise<DeliverableRunStatus> {
       const run = await runs.get(runId);
       if (run?.status !== 'running') {
@@ -148,7 +150,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       return (await runs.change(runId, 'running', { attemptId }))?.status ?? 'skipped';
     },
 
-    /** Reads whether the agent is done, with all that its recovery tries after it, and ends the run then. */
+    /** Ends the run once its agent is done, with all that recovery tries after it. */
     async observeDeliverableAgent({ runId }: OfRun): Promise<DeliverableRunStatus> {
       const run = await runs.get(runId);
       if (run?.status !== 'running') {

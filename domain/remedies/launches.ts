@@ -136,6 +136,15 @@ export const launchRemedies: Record<string, Remedy> = {
   SCHEDULED_LAUNCH_PAUSED: [
     { call: 'PATCH /api/scheduled-launches/:id', remedy: 'Set paused of the scheduled launch to false.' },
   ],
+  SCHEDULED_DELIVERABLE_PAUSED: [
+    { call: 'PATCH /api/deliverables/:id', remedy: 'Set enabled of the scheduled deliverable to true.' },
+  ],
+  SCHEDULED_DELIVERABLE_BUSY: [
+    {
+      call: 'GET /api/deliverables/:id/runs',
+      remedy: 'Wait for the end of its run, or set overlapPolicy to allow-all.',
+    },
+  ],
   RECOVERY_CANCELLED: [startAgain],
 
   ADMISSION_BUDGET_EXHAUSTED: [

@@ -26,6 +26,7 @@ import { createPhaseStore } from './phase-store';
 import { createRecoveryStore } from './recovery-store';
 import { createScheduledDeliverableRunStore } from './schedules/scheduled-deliverable-run-store';
 import { createScheduledDeliverableStore } from './schedules/scheduled-deliverable-store';
+import { createSchedulerStore } from './schedules/scheduler-store';
 import { createStepTimes, type TracingSettings } from './step-times';
 import { createWatchdogStore } from './watchdog-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
@@ -98,6 +99,7 @@ export async function openRunStores(
     recoveries: createRecoveryStore(database),
     scheduledDeliverables: createScheduledDeliverableStore(database),
     deliverableRuns: createScheduledDeliverableRunStore(database),
+    schedulerMarks: createSchedulerStore(database),
     scheduledLaunches: createScheduledLaunchStore(database),
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),

@@ -66,6 +66,7 @@ const parts: Record<string, string> = {
   'runs/completion': 'reports',
   'runs/conflict-resolution': 'conflicts',
   'runs/host': 'launch',
+  'runs/scheduled-deliverable-run': 'scheduled-deliverables',
   'runs/host-manifest': 'launch',
   'settings/agent-check': 'config',
   'settings/agent-config': 'config',

@@ -37,7 +37,7 @@ import { attachmentScenarios, retentionScenarios, skillScenarios } from './scena
 import { reviewScenarios } from './scenarios/reviews';
 import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
-import { scheduledLaunchScenarios } from './scenarios/scheduled-launches';
+import { scheduledDeliverableScenarios, scheduledLaunchScenarios } from './scenarios/scheduled-launches';
 import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
@@ -58,6 +58,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   retention: retentionScenarios,
   skills: skillScenarios,
   scheduled: scheduledLaunchScenarios,
+  deliverables: scheduledDeliverableScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,

@@ -58,7 +58,7 @@ export function createDeliverableSchedules(client: Client, log: Log) {
         throw validationError([{ path, message: 'never comes: there is no such time' }]);
       }
     },
-    /** Makes the Schedule what the definition says; a failure is mended by the workers, which compare both every minute. */
+    /** Makes the Schedule match the definition; a failure is mended by the workers, which compare both every minute. */
     async follow(definition: ScheduledDeliverableRecord): Promise<void> {
       await within(() => ensureSchedule(client, deliverableSchedule(definition))).catch((error: unknown) =>
         log.warn({ err: error, id: definition.id }, 'deliverable schedule creation deferred'),
@@ -69,8 +69,7 @@ export function createDeliverableSchedules(client: Client, log: Log) {
         log.warn({ err: error, id }, 'deliverable schedule removal deferred'),
       );
     },
-    start: (id: string, started: StartedRun): Promise<void> =>
-      within(() => startDeliverableRun(client, id, started)),
+    start: (id: string, started: StartedRun): Promise<void> => within(() => startDeliverableRun(client, id, started)),
     /** @throws ScheduleNotFoundError when there is none yet; AppError 503 */
     describe: (id: string): Promise<ScheduleDescription> =>
       within(() => client.schedule.getHandle(deliverableScheduleId(id)).describe()),

@@ -17,11 +17,9 @@ export interface StartedRun {
   begin?: { trigger: 'manual' | 'catch-up'; startedBy: string };
 }
 
-const overlaps = {
-  skip: 'SKIP',
-  'buffer-one': 'BUFFER_ONE',
-  'allow-all': 'ALLOW_ALL',
-} as const satisfies Record<ScheduledDeliverable['overlapPolicy'], ScheduleOverlapPolicy>;
+/** The name of an overlap policy in Temporal. */
+const overlapOf = (policy: ScheduledDeliverable['overlapPolicy']) =>
+  policy.toUpperCase().replace('-', '_') as ScheduleOverlapPolicy;
 
 type Timed = Pick<
   ScheduledDeliverable,
@@ -47,7 +45,7 @@ export const deliverableSchedule = (definition: Timed) => ({
   spec: specOf(definition),
   paused: !definition.enabled,
   note: `revision ${definition.revision}`,
-  overlap: overlaps[definition.overlapPolicy],
+  overlap: overlapOf(definition.overlapPolicy),
   catchUpMinutes: definition.catchUpMinutes,
   action: {
     workflowType: 'scheduledDeliverable',

@@ -1,5 +1,13 @@
-import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ScheduledDeliverableActivities } from '../../activities/scheduled-deliverable/activities';
+import { workspaceWorkflow } from '../workspace-ids';
 import type { StartedRun } from './messages';
 
 const steps = proxyActivities<ScheduledDeliverableActivities>({
@@ -18,12 +26,12 @@ const firstWaitMs = 2_000;
 const longestWaitMs = 60_000;
 
 /**
- * Takes one run of a scheduled deliverable to its end: its record, its task, the launch of its agent, and what came of it. It lasts
+ * Takes one run of a scheduled deliverable to its end: its record, its task, the launch of its agent, and its result. It lasts
  * as long as the agent, so that the overlap policy of the Schedule counts it as running.
  */
 export async function scheduledDeliverable(id: string, started?: StartedRun): Promise<string> {
   const { runId: occurrence, workflowId } = workflowInfo();
-  const beginning = { id, occurrence, workflowId, ...(started && { started }) };
+  const beginning = { id, occurrence, workflow: workspaceWorkflow(workflowId).id, ...(started && { started }) };
   let run = await steps.beginDeliverableRun(beginning);
   while (run.status === 'waiting') {
     await sleep(longestWaitMs / 4);

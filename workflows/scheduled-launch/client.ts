@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import type { Client, ScheduleDescription } from '@temporalio/client';
 import type { LaunchSpec } from '../../contracts/runs/launch/scheduled-launch';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
@@ -15,6 +15,8 @@ export interface LaunchSchedules {
   follow(definition: ScheduledLaunchRecord): Promise<void>;
   drop(id: string): Promise<void>;
   trigger(id: string): Promise<void>;
+  /** @throws ScheduleNotFoundError when there is none yet; AppError 503 */
+  describe(id: string): Promise<ScheduleDescription>;
 }
 
 const pending = () =>
@@ -51,6 +53,7 @@ export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules
         log.warn({ err: error, id }, 'launch schedule removal deferred'),
       );
     },
+    describe: (id) => within(() => client.schedule.getHandle(launchScheduleId(id)).describe()),
     trigger: (id) => within(() => client.schedule.getHandle(launchScheduleId(id)).trigger()),
   };
 }

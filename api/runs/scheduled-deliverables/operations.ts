@@ -11,7 +11,7 @@ import { newItemId } from '../../tasks/tasks/items';
 
 export type ScheduledDeliverableContext = Pick<
   WorkflowContext,
-  'scheduledDeliverables' | 'deliverableRuns' | 'deliverableSchedules' | 'repositories'
+  'scheduledDeliverables' | 'deliverableRuns' | 'deliverableSchedules' | 'repositories' | 'schedulerMarks'
 >;
 
 const launching = 'agent:write';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import {
+  deliverableRunId,
+  maxScheduledDeliverables,
   type ScheduledDeliverable,
   scheduledDeliverable,
   scheduledDeliverableCreate,
   scheduledDeliverableId,
   scheduledDeliverablePatch,
   scheduledDeliverableQuery,
-  deliverableRunId,
-  maxScheduledDeliverables,
   timingIssue,
 } from '../../../contracts/runs/schedules/scheduled-deliverable';
 import { assertFound, conflict, validationError } from '../../../platform/errors/app-error';
@@ -136,7 +136,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
       method: 'patch',
       path: onePath,
       operationId: 'changeScheduledDeliverable',
-      summary: 'Update, pause or resume a scheduled deliverable; it runs for its last editor',
+      summary: 'Update or pause a scheduled deliverable; it runs for its last editor',
       params: idParams,
       body: scheduledDeliverablePatch,
       response: scheduledDeliverable,
@@ -199,6 +199,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
       assertRevision(tag, await find(id), { expectedRevision: expected });
       await scheduledDeliverables.remove(id, expected);
       await deliverableSchedules.drop(id);
+      await context.schedulerMarks.remove(id);
       return undefined;
     },
   );
@@ -209,7 +210,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
       method: 'post',
       path: `${onePath}/run`,
       operationId: 'runScheduledDeliverable',
-      summary: 'Run a scheduled deliverable now, in addition to its schedule',
+      summary: 'Start a run of a scheduled deliverable now, in addition to its schedule',
       params: idParams,
       response: z.object({ runId: deliverableRunId }),
       status: 202,

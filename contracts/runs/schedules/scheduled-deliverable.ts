@@ -107,7 +107,7 @@ export const deliverableRun = z
     id: deliverableRunId,
     deliverableId: scheduledDeliverableId,
     trigger: z.enum(['schedule', 'manual', 'catch-up', 'report']),
-    /** `running`: an agent works on the task; `due`: it is done by whoever takes the task, and reported. */
+    /** `running`: an agent works on the task; `due`: a person takes the task and reports it. */
     status: deliverableRunStatus,
     startedAt: timestamp,
     startedBy: z.string(),

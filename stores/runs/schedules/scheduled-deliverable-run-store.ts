@@ -18,7 +18,10 @@ export interface DeliverableRunRecord extends Omit<DeliverableRun, 'id'> {
   outputPath?: string;
 }
 
-export const presentRun = ({ _id, workflow: _w, outputPath: _o, ...run }: DeliverableRunRecord): DeliverableRun => ({ id: _id, ...run });
+export const presentRun = ({ _id, workflow: _w, outputPath: _o, ...run }: DeliverableRunRecord): DeliverableRun => ({
+  id: _id,
+  ...run,
+});
 
 /** Runs of scheduled deliverables. */
 export async function createScheduledDeliverableRunStore(db: Database) {
@@ -60,7 +63,8 @@ export async function createScheduledDeliverableRunStore(db: Database) {
       runs.find({}, { sort: { startedAt: -1, _id: -1 }, limit }),
 
     /** Every one that is under way. */
-    running: (pageSize?: number): AsyncGenerator<DeliverableRunRecord> => inPages(runs, { status: 'running' }, pageSize),
+    running: (pageSize?: number): AsyncGenerator<DeliverableRunRecord> =>
+      inPages(runs, { status: 'running' }, pageSize),
   };
 }
 export type ScheduledDeliverableRunStore = Awaited<ReturnType<typeof createScheduledDeliverableRunStore>>;

@@ -136,5 +136,7 @@ export const elsewhere: Record<string, string> = {
   addRepository: 'the key, and its name; a host reads its settings first',
   registerAgent: 'the key, and the id that it names: a repetition announces it again',
   addAttachments: 'the key; its body is a form',
+  createScheduledDeliverable: 'the key, and its id; Temporal reads its times first',
+  reportScheduledDeliverableRun: 'the key, and its id; the run that is due, once',
   createScheduledLaunch: 'the key, and its id; Temporal reads its schedule first',
 };

@@ -57,6 +57,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getRunStatus: [capabilityIds.length, 'capabilityIds; the controls are a table of fewer'],
   getSkillProfile: [100, 'the names that a manifest declares'],
   getSkillScan: [200, 'maxFindings, and the files that are read of a skill'],
+  getSchedulerItem: [10, 'maxNextRuns'],
   getSharedResource: [200, 'the schema of a shared resource'],
   getToolServer: [256, 'the schema of a definition; hosts of its health are maxHosts'],
   getTransitionHooks: [maxTransitionRules, 'maxTransitionRules'],

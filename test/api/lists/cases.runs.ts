@@ -9,6 +9,8 @@ import { createTreeStore } from '../../../stores/runs/admission/tree-store';
 import { createApprovalStore } from '../../../stores/runs/approval-store';
 import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { createScheduledLaunchStore } from '../../../stores/runs/launch/scheduled-launch-store';
+import { createScheduledDeliverableRunStore } from '../../../stores/runs/schedules/scheduled-deliverable-run-store';
+import { createScheduledDeliverableStore } from '../../../stores/runs/schedules/scheduled-deliverable-store';
 import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
 import { createHookExecutionStore } from '../../../stores/settings/hook-store';
 import { anApprovalRequest } from '../../support/factories/approval';
@@ -83,6 +85,15 @@ const finding = {
 
 const attemptOfCheckpoints = 'attempt_checkpoints1';
 
+async function putDeliverable({ api }: ApiUnderTest, id: string): Promise<void> {
+  const store = await createScheduledDeliverableStore(api.context.database);
+  await store.create(id, {
+    ...{ name: 'Report', description: '', schedule: 'daily', timezone: 'UTC', overlapPolicy: 'skip' },
+    ...{ catchUpMinutes: 10, tags: [], enabled: false, createdBy: 'ada', updatedBy: 'ada' },
+  });
+}
+const deliverableOfRuns = 'recurring_0000000000ff';
+
 /** What runs leave behind, and what waits for them. */
 export const runCases: ListCase[] = [
   {
@@ -92,6 +103,33 @@ export const runCases: ListCase[] = [
       const store = await createScheduledLaunchStore(api.context.database);
       const fields = { taskId, launch: {}, spec: { everyMinutes: 60 }, paused: true, createdBy: 'ada' };
       await store.create(`scheduled_00000000000${n}`, { ...fields, workspaceId: 'local' });
+    },
+  },
+  {
+    operation: 'listScheduledDeliverables',
+    path: '/api/deliverables',
+    add: (board, n) => putDeliverable(board, `recurring_00000000000${n}`),
+  },
+  {
+    operation: 'getScheduler',
+    path: '/api/scheduler',
+    items: 'items',
+    add: (board, n) => putDeliverable(board, `recurring_10000000000${n}`),
+  },
+  {
+    operation: 'listScheduledDeliverableRuns',
+    path: `/api/deliverables/${deliverableOfRuns}/runs`,
+    prepare: async (board) => {
+      await putDeliverable(board, deliverableOfRuns);
+      return '';
+    },
+    add: async ({ api }, n) => {
+      const runs = await createScheduledDeliverableRunStore(api.context.database);
+      await runs.begin({
+        ...{ _id: `recurring_run_00000000000${n}`, deliverableId: deliverableOfRuns, trigger: 'report' },
+        ...{ status: 'success', startedAt: at(Math.floor(n / 2)), startedBy: 'ada', endedAt: at(n), taskId: null },
+        ...{ attemptId: null, reportedBy: 'ada', workflow: null },
+      });
     },
   },
   {

@@ -119,7 +119,12 @@ describe('scheduled deliverables', () => {
 
   it('refuses times that cannot be or never come, and fields that do not fit together', async () => {
     const refused = async (fields: object) => {
-      const { status, body } = await stack.call.post(path, { name: 'Bad', description: '', schedule: 'daily', ...fields });
+      const { status, body } = await stack.call.post(path, {
+        name: 'Bad',
+        description: '',
+        schedule: 'daily',
+        ...fields,
+      });
       return [status, body.details?.issues?.[0]?.path];
     };
     expect(await refused({ schedule: 'custom', cronExpr: '61 * * * *' })).toEqual([400, 'cronExpr']);
@@ -149,7 +154,10 @@ describe('scheduled deliverables', () => {
     expect(changed).toMatchObject({ enabled: true, schedule: 'daily', revision: 3 });
     expect(changed.cronExpr).toBeUndefined();
     expect((await scheduleOf(id).describe()).state).toMatchObject({ paused: false, note: 'revision 3' });
-    expect((await stack.call.send('DELETE', `${path}/${id}`, undefined, { 'if-match': '"scheduled-deliverables:x:1"' })).status).toBe(400);
+    expect(
+      (await stack.call.send('DELETE', `${path}/${id}`, undefined, { 'if-match': '"scheduled-deliverables:x:1"' }))
+        .status,
+    ).toBe(400);
     await stack.call.ok('DELETE', `${path}/${id}`);
     await expect(scheduleOf(id).describe()).rejects.toThrow(ScheduleNotFoundError);
     expect((await stack.call.get(`${path}/${id}`)).status).toBe(404);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Kills a worker or an API (SIGKILL) right before or after a step of a goal: the first process that comes to it. */
+/** Kills a worker or an API (SIGKILL) right before or after a step of a goal or a scheduled deliverable: the first process that comes to it. */
 export interface GoalKillPoints {
   /** What the service is started with, so that it is killed. */
   environment: Record<string, string>;
@@ -40,6 +40,9 @@ if (isMainThread && /dist\\/(?:worker|api)\\/main\\.js$/.test(process.argv[1] ??
       all(create({ ...others, goals: { ...goals, change: around('change', goals.change) }, launch: around('launch', launch) })),
     createContinueRunActivities: (create) => ({ launch, ...others }) => all(create({ ...others, launch: around('launch', launch) })),
     createGoalLauncher: (create) => (...args) => all(create(...args)),
+    createScheduledDeliverableActivities: (create) => ({ launch, board, ...others }) =>
+      all(create({ ...others, board: { ...board, create: around('create', board.create) }, launch: around('launch', launch) })),
+    createDeliverableSchedules: (create) => (...args) => all(create(...args)),
   };
   const load = Module._load;
   Module._load = function (...args) {
