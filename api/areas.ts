@@ -95,6 +95,7 @@ import { summaryRoutes } from './system/summary/routes';
 import { telemetryRoutes } from './system/telemetry/routes';
 import { archiveRoutes } from './tasks/archive/routes';
 import { attachmentRoutes } from './tasks/attachments/routes';
+import { automationRoutes } from './tasks/automation/routes';
 import { backlogRoutes } from './tasks/backlog/routes';
 import { demoteRoutes } from './tasks/backlog/routes.demote';
 import { bulkRoutes } from './tasks/bulk/routes';
@@ -213,6 +214,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: traceRoutes },
   { routes: archiveRoutes },
   { routes: attachmentRoutes },
+  { routes: automationRoutes },
   { routes: backlogRoutes },
   { routes: demoteRoutes },
   { routes: bulkRoutes },

@@ -4,6 +4,7 @@ import { cursor } from '../cursor';
 import { nextCursor } from '../query';
 import { webUrl } from '../url';
 import { attachment } from './attachment';
+import { taskAutomation } from './automation';
 import { taskCheckpointMark } from './checkpoint';
 import { comment, maxComments } from './comment';
 import { deliverable } from './deliverable';
@@ -180,6 +181,8 @@ export const task = z
     deliverables: z.array(deliverable).max(500).optional(),
     checkpoint: taskCheckpointMark.optional(),
     attachments: z.array(attachment).max(100).optional(),
+    /** The session outside of the board that does it, or did. */
+    automation: taskAutomation.optional(),
     attempt: taskAttempt.optional(),
     review: taskReview.optional(),
     /** What the runs of the task have cost, in the currency their agents report. */

@@ -57,6 +57,17 @@ export const taskRemedies: Record<string, Remedy> = {
     },
     { call: 'read', remedy: 'Read the present state before you change it.' },
   ],
+  AUTOMATION_RUNNING: [
+    {
+      call: 'POST /api/automation/:taskId/complete',
+      remedy: 'Complete it as its session, or report that it failed.',
+      ids: task,
+      body: { attemptId: 'automation.id' },
+    },
+  ],
+  AUTOMATION_NOT_RUNNING: [
+    { call: 'POST /api/automation/:taskId/start', remedy: 'Start the task; the answer has its attemptId.', ids: task },
+  ],
   TASK_STATUS_CHANGED: [{ call: 'GET /api/tasks/:taskId', remedy: 'Read the status that the task was set to.' }],
   TRANSITION_GATES: [
     {

@@ -76,6 +76,19 @@ export const boardCases: ListCase[] = [
     },
   },
   {
+    operation: 'listPendingAutomation',
+    path: '/api/automation/pending',
+    add: (board) => task({ type: 'automation' }, board),
+  },
+  {
+    operation: 'listRunningAutomation',
+    path: '/api/automation/running',
+    add: async (board) => {
+      const id = await task({ type: 'automation' }, board);
+      await done(board, 'POST', `/api/automation/${id}/start`, {});
+    },
+  },
+  {
     operation: 'listLineComments',
     path: (taskId) => `/api/diff/${taskId}/comments?state=open`,
     prepare: (board) => task({}, board),
