@@ -39,7 +39,7 @@ const webhookSecret = z
   );
 
 /** Of GitHub: what serves its REST API, beside which its web pages and its git are found. */
-const isGithubApi = (baseUrl: string): boolean => {
+export const isGithubApi = (baseUrl: string): boolean => {
   if (!URL.canParse(baseUrl)) {
     return true;
   }

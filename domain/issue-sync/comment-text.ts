@@ -23,7 +23,7 @@ export const commentBody = ({ author, text }: Pick<Comment, 'author' | 'text'>, 
 /** A comment of a forge as one of a task. It has the same id however often it is imported. */
 export function importedComment(
   { id, author, body, createdAt }: ForgeComment,
-  { scope, number }: { scope: string; number: number },
+  { scope, number, actor = issueSyncActor }: { scope: string; number: number | string; actor?: string },
 ): Comment {
   const digest = createHash('sha256').update(`${scope}#${number}\n${id}`).digest('hex');
   // More than can be stored is not searched for tags.
@@ -35,7 +35,7 @@ export function importedComment(
     text: isCut ? cut(text, maxText - cutNotice.length) + cutNotice : text || '(no text)',
     timestamp: createdAt,
     revision: 1,
-    createdBy: issueSyncActor,
+    createdBy: actor,
     source: { name: scope.slice(0, scope.indexOf(':')), id },
   };
 }

@@ -42,7 +42,12 @@ const isTooLong = (body: string): boolean => clean(body).length > maxDescription
 export const fitsTask = (issue: Pick<ForgeIssue, 'body'>): boolean => !isTooLong(issue.body);
 
 /** An issue in the terms of a task. */
-export function fieldsOfIssue({ number, title, body, state }: Omit<ForgeIssue, 'url'>): SyncedFields {
+export function fieldsOfIssue({
+  number,
+  title,
+  body,
+  state,
+}: Pick<ForgeIssue, 'title' | 'body' | 'state'> & { number: number | string }): SyncedFields {
   const line = withoutTags(clean(cut(title, 4 * maxTitle)).replace(/\s+/g, ' '));
   const text = clean(body);
   const description = isTooLong(body) ? cut(text, maxDescription - cutNotice.length) + cutNotice : text;

@@ -50,10 +50,10 @@ const bounded = (ms: number): number =>
 
 /** The error of a response that is no success. */
 export function errorOfResponse(
-  { status, header, message }: { status: number; header: Headers; message: string },
+  { status, header, message, service }: { status: number; header: Headers; message: string; service: string },
   nowMs = Date.now(),
 ): ForgeError {
-  const text = `The forge responded with ${status}${message === '' ? '.' : `: ${message.slice(0, 1_000)}`}`;
+  const text = `The ${service} responded with ${status}${message === '' ? '.' : `: ${message.slice(0, 1_000)}`}`;
   const limited =
     status === 429 ||
     (status === 403 &&

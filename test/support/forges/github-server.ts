@@ -47,6 +47,12 @@ export interface GithubState {
   statuses: object[];
   reviews: object[];
   reviewComments: object[];
+  labels: string[];
+  milestones: { number: number; title: string }[];
+  assignees: string[];
+  /** Types of issues of the organisation. */
+  issueTypes: string[];
+  mayPush: boolean;
   /** The clock of the forge; every change of an issue takes the next second. */
   clockMs: number;
 }
@@ -81,6 +87,11 @@ export async function startGithubServer(
     statuses: [],
     reviews: [],
     reviewComments: [],
+    labels: [],
+    milestones: [],
+    assignees: [],
+    issueTypes: [],
+    mayPush: true,
     clockMs: Date.parse('2026-01-01T00:00:00Z'),
   };
   let ids = 1000;
@@ -130,6 +141,9 @@ export async function startGithubServer(
     if (path === '/api/graphql') {
       return graphql(request);
     }
+    if (path === '/api/v3/orgs/acme/issue-types') {
+      return { status: 200, body: state.issueTypes.map((name, id) => ({ id, name, is_enabled: true })) };
+    }
     if (!path.startsWith(repository)) {
       return notFound;
     }
@@ -137,7 +151,13 @@ export async function startGithubServer(
     const [, kind, number, part, name = ''] = rest.split('/');
     switch (`${method} ${kind ?? ''}${number === undefined ? '' : '/:number'}${part === undefined ? '' : `/${part}`}`) {
       case 'GET ':
-        return { status: 200, body: { full_name: 'acme/shop', permissions: { push: true, pull: true } } };
+        return { status: 200, body: { full_name: 'acme/shop', permissions: { push: state.mayPush, pull: true } } };
+      case 'GET labels':
+        return paged(state.labels.map((name) => ({ name })));
+      case 'GET milestones':
+        return paged(state.milestones);
+      case 'GET assignees':
+        return paged(state.assignees.map((login) => ({ login })));
       case 'GET commits/:number/check-runs': {
         const list = paged(state.checkRuns);
         return { ...list, body: { total_count: state.checkRuns.length, check_runs: list.body } };
@@ -244,14 +264,16 @@ export async function startGithubServer(
     ...(base === undefined ? {} : { base: { ref: base } }),
   });
 
-  function createIssue({ title, body, labels = [] }: Record<string, unknown>): ForgeResponse {
+  function createIssue({ title, body, labels = [], ...others }: Record<string, unknown>): ForgeResponse {
     const number = openIssue({
       title: String(title),
       body: (body as string | undefined) ?? null,
       labels: labels as string[],
       user: { login: 'runboard-bot' },
     });
-    return { status: 201, body: state.issues.find((issue) => issue.number === number) };
+    const made = state.issues.find((issue) => issue.number === number);
+    const type = others.type === undefined ? null : { name: others.type };
+    return { status: 201, body: Object.assign(made ?? {}, others, { type }) };
   }
 
   function changeLabels(number: number, { method, body }: ForgeRequest, name: string): ForgeResponse {

@@ -10,6 +10,9 @@ export interface GitlabState {
   statuses: object[];
   approvals: object[];
   discussions: object[];
+  labels: string[];
+  milestones: { id: number; title: string }[];
+  members: { id: number; username: string }[];
 }
 
 export interface GitlabServer extends ForgeServer {
@@ -37,6 +40,9 @@ export async function startGitlabServer(
     statuses: [],
     approvals: [],
     discussions: [],
+    labels: [],
+    milestones: [],
+    members: [],
   };
   const openIssue = (fields: object = {}): number => {
     const iid = state.issues.length + 1;
@@ -72,6 +78,12 @@ export async function startGitlabServer(
     switch (action) {
       case 'GET ':
         return { status: 200, body: { permissions: { project_access: { access_level: 40 }, group_access: null } } };
+      case 'GET labels':
+        return paged(state.labels.map((name) => ({ name })));
+      case 'GET milestones':
+        return paged(state.milestones);
+      case 'GET members/:iid':
+        return paged(state.members);
       case 'GET repository/:iid/' + String(part):
         return paged(state.statuses);
       case 'GET merge_requests':
