@@ -37,6 +37,7 @@ import { githubRoutes } from './integrations/github/routes';
 import { issueSyncRoutes } from './integrations/issue-sync/routes';
 import { toolServerRoutes } from './integrations/tool-servers/routes';
 import { toolCallRoutes } from './integrations/tool-servers/routes.calls';
+import { trackerRoutes } from './integrations/trackers/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
 import { docFreshnessRoutes } from './knowledge/documents/routes';
 import { errorRoutes } from './knowledge/errors/routes';
@@ -145,6 +146,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: adapterRoutes, start: startRecordedDeliveries },
   { routes: githubRoutes },
   { routes: issueSyncRoutes },
+  { routes: trackerRoutes },
   { routes: toolCallRoutes },
   { routes: toolBridgeRoutes },
   { routes: retentionRoutes },

@@ -14,7 +14,10 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
   REVISION_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   CONFLICT_NOT_FOUND: 404,
+  TRACKER_NOT_FOUND: 404,
   DIFF_TOO_LARGE: 413,
+  TRACKER_RATE_LIMITED: 429,
+  TRACKER_UNAVAILABLE: 502,
 };
 
 /** The error a refused operation leaves HTTP with. */

@@ -26,6 +26,7 @@ import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
 import { createPhaseLauncher } from '../workflows/temporary-authority/client';
 import { createToolCaller } from '../workflows/tool-call/client';
 import { createToolDiscovery } from '../workflows/tool-discovery/client';
+import { createTrackerLauncher } from '../workflows/tracker-link/client';
 import { createTrustLauncher } from '../workflows/workspace-inventory/client';
 import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
@@ -72,6 +73,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     }),
     startTransition: createTransitionStart(client, proofs, hookTimings),
     makeToolCall: createToolCaller(client, { heartbeatTimeoutMs, workspaceId }),
+    trackerLauncher: createTrackerLauncher(client, env),
     trustLauncher: createTrustLauncher(client, proofs),
     wakeReview: createReviewWake(client, { env, log }),
     worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),

@@ -27,6 +27,8 @@ export { skillScan } from './skill-scan/workflow';
 export { temporaryAuthority } from './temporary-authority/workflow';
 export { toolCall } from './tool-call/workflow';
 export { toolDiscovery } from './tool-discovery/workflow';
+export { trackerIntrospection } from './tracker-introspection/workflow';
+export { trackerLink } from './tracker-link/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';
 export { worktree } from './worktree/workflow';

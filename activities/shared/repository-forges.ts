@@ -41,6 +41,8 @@ export function createRepositoryForges({
 
   return {
     secret,
+    allowPrivate,
+    hostId,
 
     /** Refused when there is no such repository, it has no forge, or this worker has no credential for it. */
     async open(repo: string, options: { timeoutMs?: number } = {}): Promise<RepositoryForge | Refusal> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from '../common';
 import { cursor } from '../cursor';
+import { externalWorkItem, maxExternalWorkItems } from '../integrations/trackers/external-work-item';
 import { nextCursor } from '../query';
 import { webUrl } from '../url';
 import { attachment } from './attachment';
@@ -185,6 +186,8 @@ export const task = z
     automation: taskAutomation.optional(),
     attempt: taskAttempt.optional(),
     review: taskReview.optional(),
+    /** The work items of external trackers that it was written to or came from. */
+    externalWorkItems: z.array(externalWorkItem).max(maxExternalWorkItems).optional(),
     /** What the runs of the task have cost, in the currency their agents report. */
     actualCost: z.number().min(0).optional(),
     createdAt: timestamp,

@@ -11,6 +11,7 @@ import { searchRemedies } from './search';
 import { serviceRemedies } from './service';
 import { signInRemedies } from './sign-in';
 import { taskRemedies } from './tasks';
+import { trackerRemedies } from './trackers';
 import { worktreeRemedies } from './worktrees';
 
 /** What helps after a refusal, by its code: every code of a conflict (409), and what of the others an operation remedies. */
@@ -24,6 +25,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...adapterRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
+  ...trackerRemedies,
   ...identityRemedies,
   ...searchRemedies,
   ...serviceRemedies,

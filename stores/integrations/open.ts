@@ -7,6 +7,8 @@ import { createToolCallStore } from './tool-call-store';
 import { createToolCatalogStore } from './tool-catalog-store';
 import { createToolDiscoveryStore } from './tool-discovery-store';
 import { createToolServerStore } from './tool-server-store';
+import { createTrackerLinkStore } from './trackers/tracker-link-store';
+import { createTrackerStore } from './trackers/tracker-store';
 
 /** Opens the stores of what is shared with other systems. */
 export const openIntegrationStores = (database: Database) =>
@@ -18,4 +20,6 @@ export const openIntegrationStores = (database: Database) =>
     toolCatalogs: createToolCatalogStore(database),
     toolDiscoveries: createToolDiscoveryStore(database),
     toolServers: createToolServerStore(database),
+    trackerLinks: createTrackerLinkStore(database),
+    trackers: createTrackerStore(database),
   });

@@ -25,6 +25,7 @@ import { communicationScenarios, recordedIdentity } from './scenarios/communicat
 import { conversationScenarios } from './scenarios/conversations';
 import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
+import { trackerScenarios } from './scenarios/forges/trackers';
 import { decisionReviewScenarios } from './scenarios/governance/decision-reviews';
 import { goalScenarios } from './scenarios/governance/goals';
 import { hookScenarios } from './scenarios/hooks';
@@ -54,6 +55,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   checks: checkScenarios,
   pulls: pullRequestScenarios,
   issues: issueSyncScenarios,
+  trackers: trackerScenarios,
   attachments: attachmentScenarios,
   retention: retentionScenarios,
   skills: skillScenarios,

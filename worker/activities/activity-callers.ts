@@ -16,6 +16,8 @@ import { reviewAcceptanceId } from '../../workflows/review-acceptance/messages';
 import { runApprovalId } from '../../workflows/run-approval/messages';
 import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { toolCallWorkflowId } from '../../workflows/tool-call/messages';
+import { trackerIntrospectionId } from '../../workflows/tracker-introspection/messages';
+import { trackerLinkWorkflowId } from '../../workflows/tracker-link/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import type { createBoardActivities } from './board-activities';
@@ -56,6 +58,10 @@ const pull: ActivityCaller = { workflows: ['pullRequest'], workflowId: ({ taskId
 const toolCall: ActivityCaller = {
   workflows: ['toolCall'],
   workflowId: ({ callId }) => toolCallWorkflowId(id(callId)),
+};
+const tracked: ActivityCaller = {
+  workflows: ['trackerLink'],
+  workflowId: ({ linkId }) => trackerLinkWorkflowId(id(linkId)),
 };
 const transition: ActivityCaller = { workflows: ['deliverHooks', recordedTypes.deliverHooks] };
 const issues: ActivityCaller = { workflows: ['issueSync'], workflowId: ({ repo }) => issueSyncId(id(repo)) };
@@ -145,6 +151,16 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   toolCallQueue: toolCall,
   runToolCall: toolCall,
   settleToolCall: toolCall,
+  introspectTracker: {
+    workflows: ['trackerIntrospection'],
+    workflowId: ({ provider, project }) => trackerIntrospectionId(id(provider), id(project)),
+  },
+  beginTrackerLink: tracked,
+  createWorkItem: tracked,
+  importWorkItem: tracked,
+  syncWorkItemComments: tracked,
+  noteWorkItem: tracked,
+  settleTrackerLink: tracked,
   checkForge: { workflows: ['forgeCheck'] },
   checkAgent: { workflows: ['agentCheck'] },
   discoverTools: { workflows: ['toolDiscovery'] },

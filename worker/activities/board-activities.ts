@@ -33,6 +33,9 @@ import { createSkillScanActivities } from '../../activities/skill-scan/activitie
 import { createAdapterConnections } from '../../activities/shared/adapter-connections';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
 import { createToolCallRecordActivities } from '../../activities/tool-call/activities';
+import { createTrackerLinkActivities } from '../../activities/trackers/activities';
+import { createIntrospectionActivities } from '../../activities/trackers/introspect';
+import { createTrackers } from '../../activities/trackers/open-trackers';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import { localWorkspace } from '../../contracts/common';
@@ -95,6 +98,7 @@ export function createBoardActivities(
       closeApproval(onApprovals, approvalId, { decision: 'cancelled', actor: 'system:run-end' }),
     );
   const goalSources = { goals: stores.goals, requests: stores.admissionRequests, trees: stores.trees };
+  const openTrackers = createTrackers({ trackers: stores.trackers, forges });
   const launch = launchNow(client, stores.messageProofs);
   const continuing = {
     ...common,
@@ -216,6 +220,15 @@ export function createBoardActivities(
       issueMappings: stores.issueMappings,
       issueSyncs: stores.issueSyncs,
       pullRequests: stores.pullRequests,
+    }),
+    ...createIntrospectionActivities({ openTrackers, trackers: stores.trackers, audit: stores.audit, now }),
+    ...createTrackerLinkActivities({
+      ...boardDependencies,
+      openTrackers,
+      trackers: stores.trackers,
+      trackerLinks: stores.trackerLinks,
+      rules: stores.rules,
+      audit: stores.audit,
     }),
     ...createOutputArtifactActivities({ outputArtifacts, attempts, log }),
     ...createHookActivities({

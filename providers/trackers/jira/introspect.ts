@@ -15,8 +15,8 @@ const planned = new Set(['project', 'issuetype', 'components', 'fixVersions', 'a
 
 /** What a project of Jira has. Its areas are components, its iterations versions that are not released. */
 export async function introspectJira(jira: JiraClient, key: string): Promise<TrackerProjectSchema> {
-  const listOf = async <T extends z.ZodType>(shape: T, path: string, name?: string, query?: Record<string, string>) =>
-    (await jira.all(path, name, query)).map((one) => parsedOfJira(shape, one));
+  const listOf = async <T extends z.ZodType>(shape: T, path: string, name: string) =>
+    (await jira.all(path, name)).map((one) => parsedOfJira(shape, one));
   const project = `project/${encodeURIComponent(key)}`;
   const meta = `issue/createmeta/${encodeURIComponent(key)}/issuetypes`;
 
@@ -39,7 +39,7 @@ export async function introspectJira(jira: JiraClient, key: string): Promise<Tra
   const components = parsedOfJira(z.array(named), await jira.get(`${project}/components`));
   const versions = parsedOfJira(z.array(version), await jira.get(`${project}/versions`));
   const inUse = parsedOfJira(statuses, await jira.get(`${project}/statuses`));
-  const people = await listOf(account, 'user/assignable/search', undefined, { project: key });
+  const people = parsedOfJira(z.array(account), await jira.all('user/assignable/search', undefined, { project: key }));
   const assignees = people.map(({ accountId, displayName }) => ({ id: accountId, name: displayName ?? accountId }));
   return boundedSchema({
     login: self.displayName ?? self.accountId,

@@ -75,7 +75,7 @@ export const jiraIssue = (baseUrl: string) =>
       properties,
       fields: z.looseObject({
         summary: z.string().nullish(),
-        description: z.unknown(),
+        description: z.unknown().optional(),
         labels: z.array(z.string()).nullish(),
         priority: z.object({ name: z.string() }).nullish(),
         issuetype: z.object({ name: z.string() }).nullish(),
@@ -102,7 +102,7 @@ export const jiraComment = z
   .object({
     id: z.string(),
     author: z.object({ displayName: z.string().nullish() }).nullish(),
-    body: z.unknown(),
+    body: z.unknown().optional(),
     created: forgeMoment,
     updated: forgeMoment,
     properties: z.array(commentMarker).nullish(),

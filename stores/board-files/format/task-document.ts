@@ -16,7 +16,8 @@ export class TaskDocumentError extends Error {
 /** Fields are written in this order, those not named here after them in the order they came. */
 const fieldOrder = [
   ...['id', 'title', 'type', 'status', 'priority', 'project', 'sprint', 'assignee', 'created', 'updated', 'revision'],
-  ...['createdBy', 'updatedBy', 'agent', 'agents', 'executionPolicy', 'git', 'github', 'attempt', 'attempts'],
+  ...['createdBy', 'updatedBy', 'agent', 'agents', 'executionPolicy', 'git', 'github', 'externalWorkItems'],
+  ...['attempt', 'attempts'],
   ...['reviewComments', 'reviewScores', 'review', 'subtasks', 'autoCompleteOnSubtasks', 'verificationSteps'],
   ...['dependencies', 'blockedBy', 'blockedReason', 'automation', 'timeTracking', 'comments', 'observations'],
   ...[

@@ -4,10 +4,13 @@ import { type ForgeRequest, type ForgeResponse, type ForgeServer, startForgeServ
 export const jiraAccount = 'bot@acme.example';
 export const jiraToken = 'ATATT3xFfGF0-0123456789abcdef';
 
+/** A body as it is on the wire. */
+type Wire = Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- as it is on the wire
+
 interface JiraIssue {
   id: string;
   key: string;
-  fields: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- as it is on the wire
+  fields: Wire;
   properties: Record<string, unknown>;
 }
 
@@ -124,8 +127,7 @@ export async function startJiraServer(
     return { status: 200, body: name === undefined ? page : { ...counts, [name]: page } };
   };
 
-  function create({ fields, properties = [] }: Record<string, any>): ForgeResponse {
-    // eslint-disable-line @typescript-eslint/no-explicit-any -- as it is on the wire
+  function create({ fields, properties = [] }: Wire): ForgeResponse {
     const type = types.find(({ id }) => id === fields.issuetype?.id);
     const errors: Record<string, string> = {};
     if (fields.project?.key !== 'SHOP') {
@@ -149,8 +151,7 @@ export async function startJiraServer(
     return { status: 201, body: { id, key, self: `https://acme.example/rest/api/3/issue/${id}` } };
   }
 
-  function search({ jql, properties = [], maxResults = 50, nextPageToken }: Record<string, any>): ForgeResponse {
-    // eslint-disable-line @typescript-eslint/no-explicit-any -- as it is on the wire
+  function search({ jql, properties = [], maxResults = 50, nextPageToken }: Wire): ForgeResponse {
     if (!/^project = "SHOP" AND created >= "-\d+d" ORDER BY created DESC$/.test(jql)) {
       return { status: 400, body: { errorMessages: [`Error in the JQL Query: ${jql}`], errors: {} } };
     }
@@ -229,8 +230,8 @@ export async function startJiraServer(
   };
 
   const server = await startForgeServer(handle, raw);
-  const comment: JiraServer['comment'] = (key, said, displayName = 'Mona') => {
-    const paragraph = { type: 'paragraph', content: [{ type: 'text', text: said }] };
+  const comment: JiraServer['comment'] = (key, spoken, displayName = 'Mona') => {
+    const paragraph = { type: 'paragraph', content: [{ type: 'text', text: spoken }] };
     addComment(key, { type: 'doc', version: 1, content: [paragraph] }, { displayName });
   };
   return Object.assign(server, { state, baseUrl: server.url, openIssue, comment });

@@ -60,15 +60,21 @@ export async function startTrackerServers(raw?: Raw): Promise<TrackerServers> {
     }),
     open: (provider, title) =>
       provider === 'jira' ? jira.openIssue({ summary: title }) : String(servers[provider].openIssue({ title })),
-    comment(provider, id, said) {
+    comment(provider, id, spoken) {
       if (provider === 'jira') {
-        jira.comment(id, said);
+        jira.comment(id, spoken);
       } else if (provider === 'github') {
-        github.comment(Number(id), said);
+        github.comment(Number(id), spoken);
       } else {
         const notes = gitlab.state.notes.get(Number(id)) ?? [];
         const at = '2026-01-01T00:00:00.000Z';
-        const note = { id: notes.length + 1, author: { username: 'mona' }, created_at: at, updated_at: at, body: said };
+        const note = {
+          id: notes.length + 1,
+          author: { username: 'mona' },
+          created_at: at,
+          updated_at: at,
+          body: spoken,
+        };
         gitlab.state.notes.set(Number(id), [...notes, note]);
       }
     },

@@ -1,0 +1,144 @@
+import { trackerProvider } from '../../../contracts/integrations/trackers/tracker';
+import { eventually } from '../../../platform/testing/eventually';
+import { jiraAccount } from '../../support/forges/jira-server';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
+import { startTrackerServers, type TrackerServers, trackerTokens } from '../../support/trackers/tracker-servers';
+
+const root = '/api/integrations/trackers';
+const creation = /^POST .*\/(?:issues|rest\/api\/3\/issue)$/;
+const commenting = /^POST .*\/(?:comments|notes|comment)$/;
+
+let service: Service;
+let servers: TrackerServers;
+/** What kills the worker when it is requested next: before it is done at the tracker, or right after. */
+let next: { on: RegExp; isDone: boolean } | undefined;
+let kills = 0;
+
+describe('kill -9 of the worker between a tracker and the record of what it did there', () => {
+  beforeAll(async () => {
+    servers = await startTrackerServers(({ method = '', url = '', socket }) => {
+      if (next?.on.test(`${method} ${url}`) !== true) {
+        return false;
+      }
+      const { isDone } = next;
+      next = undefined;
+      killPart(service, 'worker');
+      kills += 1;
+      if (!isDone) {
+        socket.destroy();
+      }
+      return !isDone;
+    });
+    service = await startService(
+      {
+        BOARD_FORGE_ALLOW_PRIVATE: 'true',
+        BOARD_RETRY_BACKOFF_MS: '100',
+        GITHUB_KILLED: trackerTokens.github,
+        GITLAB_KILLED: trackerTokens.gitlab,
+        JIRA_KILLED: trackerTokens.jira,
+      },
+      { restart: soonAgain },
+    );
+  });
+  afterAll(() => Promise.all([service.close(), servers.close()]));
+
+  /** Repeats a request until it is answered: meanwhile the worker is started again. */
+  const insist = (path: string, body: object) =>
+    eventually(
+      async () => {
+        const answer = await service.call.post(path, body);
+        expect([200, 201, 409]).toContain(answer.status);
+        return answer.body;
+      },
+      { withinMs: 120_000 },
+    );
+
+  describe.each(trackerProvider.options)('%s', (provider) => {
+    const profile = `${root}/profiles/${provider}-work`;
+
+    beforeAll(async () => {
+      const isJira = provider === 'jira';
+      const { project, baseUrl } = servers.settings(provider);
+      await service.call.ok('PUT', `${root}/connection`, {
+        ...{ provider, baseUrl, credential: `env:${provider.toUpperCase()}_KILLED` },
+        ...(isJira ? { account: jiraAccount } : {}),
+      });
+      await service.call.ok('POST', `${root}/introspect`, { provider, project });
+      await service.call.ok('PUT', profile, {
+        ...{
+          name: 'Killed',
+          provider,
+          defaultWorkItemType: { github: 'Issue', gitlab: 'issue', jira: 'Task' }[provider],
+        },
+        defaultProjectPath: project,
+        fieldMappings: [
+          { trackerFieldId: isJira ? 'summary' : 'title', source: 'title', required: true },
+          { trackerFieldId: provider === 'github' ? 'body' : 'description', source: 'description' },
+        ],
+      });
+    });
+
+    it.each([
+      [true, 'after'],
+      [false, 'before'],
+    ])('has one work item, which the task names (created: %s)', async (isDone, when) => {
+      const title = `Killed ${when} it was created`;
+      const { id: taskId } = await service.call.createTask({ title });
+      next = { on: creation, isDone };
+      await insist(`${profile}/create`, { taskId, approvedBy: 'ada' });
+      expect(next).toBeUndefined();
+      const { externalWorkItems: items } = await service.call.ok('GET', `/api/tasks/${taskId}`);
+      expect(items).toMatchObject([{ provider, origin: 'created' }]);
+      expect(servers.titles(provider).filter((one) => one === title)).toHaveLength(1);
+      expect(await service.call.post(`${profile}/create`, { taskId, approvedBy: 'bo' })).toMatchObject({
+        ...{ status: 409, body: { code: 'WORK_ITEM_EXISTS', details: { workItem: { id: items[0].id } } } },
+      });
+    });
+
+    it.each([
+      [true, 'after'],
+      [false, 'before'],
+    ])('has each comment once (created: %s)', async (isDone, when) => {
+      const { id: taskId } = await service.call.createTask({ title: `Discussed ${when}` });
+      const { workItem } = await insist(`${profile}/create`, { taskId, approvedBy: 'ada' });
+      servers.comment(provider, workItem.id, 'Theirs');
+      await service.call.ok('POST', `/api/tasks/${taskId}/comments`, { text: 'Ours 1' });
+      await service.call.ok('POST', `/api/tasks/${taskId}/comments`, { text: 'Ours 2' });
+      next = { on: commenting, isDone };
+      const asked = { taskId, workItemId: workItem.id };
+      await eventually(
+        async () => {
+          await insist(`${profile}/sync-comments`, asked);
+          const there = servers.comments(provider, workItem.id).map((body) => /Ours \d|Theirs/.exec(body)?.[0]);
+          expect(there.sort()).toEqual(['Ours 1', 'Ours 2', 'Theirs']);
+        },
+        { withinMs: 120_000 },
+      );
+      expect(next).toBeUndefined();
+      expect(await insist(`${profile}/sync-comments`, asked)).toMatchObject({ imported: 0, sent: 0 });
+      const here = (await service.call.ok('GET', `/api/tasks/${taskId}/comments`)).map(
+        ({ text }: { text: string }) => text,
+      );
+      expect(here.sort()).toEqual(['Ours 1', 'Ours 2', 'Theirs']);
+    });
+
+    it('has one task of a work item whose import is killed', async () => {
+      const workItemId = servers.open(provider, 'Brought in');
+      next = { on: /^GET .*issues?(?:\/|\?)/, isDone: true };
+      const { taskId } = await insist(`${profile}/import`, { workItemId });
+      expect(await service.call.ok('GET', `/api/tasks/${taskId}`)).toMatchObject({
+        ...{ title: 'Brought in', externalWorkItems: [{ id: workItemId, origin: 'imported' }] },
+      });
+      const { tasks } = await service.call.ok('GET', '/api/tasks');
+      const same = tasks.filter(
+        ({ externalWorkItems: items = [] }: { externalWorkItems?: { provider: string; id: string }[] }) =>
+          items.some((one) => one.provider === provider && one.id === workItemId),
+      );
+      expect(same).toHaveLength(1);
+    });
+  });
+
+  it('has killed the worker each time', () => {
+    expect(kills).toBe(15);
+  });
+});

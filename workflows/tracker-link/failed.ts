@@ -1,0 +1,24 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { Refusal } from '../../contracts/refusal';
+
+/** How long the tracker asked to wait, in milliseconds, if it did. */
+export function waitOf(error: unknown): number | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const [stated] = cause instanceof ApplicationFailure ? ((cause.details ?? []) as { retryAfterMs?: number }[]) : [];
+  return stated?.retryAfterMs;
+}
+
+/** Why a step failed for good, as a refusal. @throws what is no failure of an activity */
+export function failedRefusal(error: unknown): Refusal {
+  if (!(error instanceof ActivityFailure)) {
+    throw error;
+  }
+  const { cause } = error;
+  const [code, message] =
+    cause instanceof ApplicationFailure
+      ? [cause.type ?? 'TRACKER_UNAVAILABLE', cause.message]
+      : ['TRACKER_UNAVAILABLE', 'No worker responded in time.'];
+  const retryAfterMs = waitOf(error);
+  const details = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return { status: 'refused', code, message: `${message} Repeat the request to continue.`, details };
+}
