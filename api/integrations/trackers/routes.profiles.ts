@@ -125,7 +125,7 @@ export function trackerProfileRoutes(routes: Routes, context: TrackerContext): v
       method: 'post',
       path: `${path}/:profileId/dry-run-create`,
       operationId: 'dryRunTrackerCreate',
-      summary: 'Show the work item that a profile makes of a task; nothing is sent',
+      summary: 'Preview the work item that a profile makes of a task; nothing is sent',
       tag: trackerTag,
       permission: 'settings:read',
       params,

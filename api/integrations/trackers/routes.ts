@@ -112,7 +112,7 @@ export function trackerRoutes(routes: Routes, context: TrackerContext): void {
       method: 'post',
       path: `${trackerPath}/introspect`,
       operationId: 'introspectTracker',
-      summary: 'Introspect a project of a tracker and store its schema; nothing is changed there',
+      summary: 'Read what a project of a tracker has and store it as its schema; nothing is changed there',
       tag: trackerTag,
       permission: 'settings:write',
       body: trackerIntrospect,

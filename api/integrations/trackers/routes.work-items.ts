@@ -53,7 +53,7 @@ export function workItemRoutes(routes: Routes, context: TrackerContext): void {
       ...write,
       path: `${path}/sync-comments`,
       operationId: 'syncTrackerComments',
-      summary: 'Synchronise the comments of a work item with those of its task, each once',
+      summary: 'Import the comments of a work item and send those of its task, each once',
       body: trackerCommentSync,
       response: trackerCommentReport,
     },

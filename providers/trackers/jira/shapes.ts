@@ -35,7 +35,7 @@ const kinds: Partial<Record<string, TrackerFieldKind>> = {
   user: 'user',
 };
 
-/** Which values a field takes, by what Jira says of its type. */
+/** The kind of values that a field takes, by its type at Jira. */
 function kindOf({ fieldId, schema: { type, items, custom = '' } }: z.output<typeof createField>): TrackerFieldKind {
   if (fieldId === 'description' || fieldId === 'environment' || custom.endsWith(':textarea')) {
     return 'long-text';

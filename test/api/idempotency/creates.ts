@@ -131,6 +131,7 @@ export const elsewhere: Record<string, string> = {
   decideWorkspaceTrust: 'the key, and the number of the decision it follows',
   revokeWorkspaceTrust: 'the key, and the number of the decision it follows',
   createPullRequest: 'the key, and one open pull request for each branch',
+  createTrackerWorkItem: 'the key, and one work item for each task and profile',
   createWorktree: 'the key, and one worktree for each task',
   rollOverGoal: 'the key, and one planned continuation for each goal',
   addRepository: 'the key, and its name; a host reads its settings first',

@@ -1,4 +1,6 @@
 import { watcherRisk } from '../../../contracts/governance/watcher-policy';
+import { maxTrackerProfiles } from '../../../contracts/integrations/trackers/profile';
+import { trackerProvider } from '../../../contracts/integrations/trackers/tracker';
 import { permission } from '../../../contracts/permissions';
 import { maxTransitionRules } from '../../../contracts/settings/transition-hook';
 import { capabilityIds } from '../../../domain/capabilities';
@@ -16,6 +18,8 @@ export const bounded: Record<string, [most: number, because: string]> = {
   listSprints: [500, 'managedListLimit'],
   listTaskTypes: [500, 'managedListLimit'],
   listTemplates: [500, 'maxTemplates'],
+  listTrackerProfiles: [maxTrackerProfiles, 'maxTrackerProfiles'],
+  getTrackerConnections: [trackerProvider.options.length, 'the providers that there are'],
   listReportTemplates: [5, 'the templates that there are'],
   listToolPolicies: [200, 'the record editor of tool policies'],
   getAgents: [100, 'the schema of the configuration'],
@@ -62,6 +66,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getToolServer: [256, 'the schema of a definition; hosts of its health are maxHosts'],
   getTransitionHooks: [maxTransitionRules, 'maxTransitionRules'],
   getTransitionRule: [50, 'the schema of a rule'],
+  getTrackerSchema: [500, 'schemaLimits and maxAllowedValues of a field'],
   getWatcherPolicy: [watcherRisk.options.length, 'the risks that there are'],
   getWorktree: [50, 'keptHistory of a worktree; findings are one for each code, with 20 processes'],
   inspectQueueEntry: [16, 'the ceilings of a reservation'],

@@ -74,6 +74,13 @@ export const governedCases: ListCase[] = [
     add: ({ api }, n) => api.context.audit.record({ action: 'list.test', actor: 'user:test', resource: `${n}` }),
   },
   {
+    operation: 'listTrackerAudits',
+    path: '/api/integrations/trackers/audits',
+    items: 'audits',
+    idOf: ({ sequence }) => sequence,
+    add: ({ api }, n) => api.context.audit.record({ action: 'tracker.sync', actor: 'user:test', resource: `${n}` }),
+  },
+  {
     operation: 'listSessions',
     path: '/api/auth/sessions',
     add: ({ api }, n) =>

@@ -27,6 +27,8 @@ const questions = [
   'POST /api/agents/route',
   'POST /api/config/team-roster/preview-route',
   'POST /api/config/team-roster/validate',
+  'POST /api/integrations/trackers/profiles/{profileId}/dry-run-create',
+  'POST /api/integrations/trackers/profiles/{profileId}/validate',
   'POST /api/policies/evaluate',
   'POST /api/prompt-registry/{id}/render-preview',
   'POST /api/reports/generate',
@@ -119,6 +121,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/settings\/transition-hooks(\/|$)/, 'admin:manage'],
   [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports|search)(\/|$)/, 'settings:write'],
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
+  [/^\/api\/integrations\/trackers\//, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   // What has an effect like that of an agent.
   [/^\/api\/tool-servers\/call$/, 'agent:write'],

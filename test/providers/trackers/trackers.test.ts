@@ -207,6 +207,19 @@ describe('where work is planned', () => {
     });
   });
 
+  it('is found at Jira after a moment, which is stated', async () => {
+    const tracker = openTracker(servers.settings('jira'));
+    const late = { taskId: 'task_20260101_late', nonce: 'b'.repeat(32) };
+    const payload = { ...{ workItemType: 'Task', projectPath: 'SHOP' }, areaPath: null, iterationPath: null };
+    const schema = await tracker.introspect();
+    await tracker.createItem({ payload: { ...payload, fields: { summary: 'Late' } }, schema, marker: late });
+    servers.jira.state.unindexed = 1;
+    expect(await tracker.findCreated(late, yesterday)).toBeUndefined();
+    servers.jira.state.unindexed = 0;
+    expect(await tracker.findCreated(late, yesterday)).toMatchObject({ id: expect.stringMatching(/^SHOP-/) });
+    expect(tracker.searchDelayMs).toBeGreaterThan(0);
+  });
+
   it('has the reasons of Jira in a refusal', async () => {
     await expect(planned('jira', { workItemType: 'Bug', fields: { summary: 'No place' } })()).rejects.toMatchObject({
       code: 'invalid',

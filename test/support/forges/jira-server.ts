@@ -50,6 +50,7 @@ const types = [
   { id: '10002', name: 'Task', subtask: false },
   { id: '10003', name: 'Sub-task', subtask: true },
 ];
+const priorities = ['Highest', 'High', 'Medium', 'Low'].map((name, index) => ({ id: String(index + 1), name }));
 const text = (fieldId: string, name: string, required: boolean) => ({
   ...{ fieldId, key: fieldId, name, required, hasDefaultValue: false, operations: ['set'] },
   schema: { type: 'string', system: fieldId },
@@ -62,7 +63,7 @@ const fieldsOf = (typeId: string) => [
   {
     ...text('priority', 'Priority', false),
     schema: { type: 'priority', system: 'priority' },
-    allowedValues: ['Highest', 'High', 'Medium', 'Low'].map((name, index) => ({ id: String(index + 1), name })),
+    allowedValues: priorities,
   },
   { ...text('labels', 'Labels', false), schema: { type: 'array', items: 'string', system: 'labels' } },
   { ...text('assignee', 'Assignee', false), schema: { type: 'user', system: 'assignee' } },
@@ -147,7 +148,8 @@ export async function startJiraServer(
     if (Object.keys(errors).length > 0) {
       return { status: 400, body: { errorMessages: [], errors } };
     }
-    const { id, key } = add({ ...fields, issuetype: type }, properties);
+    const priority = fields.priority && priorities.find((one) => one.id === fields.priority.id);
+    const { id, key } = add({ ...fields, issuetype: type, priority }, properties);
     return { status: 201, body: { id, key, self: `https://acme.example/rest/api/3/issue/${id}` } };
   }
 
@@ -211,11 +213,7 @@ export async function startJiraServer(
       case 'GET project/SHOP/statuses':
         return { status: 200, body: [{ id: '10002', name: 'Task', statuses: [{ name: 'To Do' }, { name: 'Done' }] }] };
       case 'GET priority/search':
-        return paged(
-          ['Highest', 'High', 'Medium', 'Low'].map((name, id) => ({ id: String(id), name })),
-          'values',
-          request,
-        );
+        return paged(priorities, 'values', request);
       case 'GET label':
         return paged(state.labels, 'values', request);
       case 'GET user/assignable/search':
