@@ -1,44 +1,153 @@
-import type { Comparison, Condition } from './graph';
+import type { Comparison, Condition, Expression } from './graph';
+import { valueAt, valueText } from './values';
 
-/** A value of a run's context, or `outcome`: `success` or `fail`. */
-const comparison = /^\s*([\p{L}_][\p{L}\p{M}\p{N}_-]*)\s*(=|!=|contains)\s*("[^"]*"|[^\s"&]+)\s*$/u;
+/** A condition may have this much, and parentheses within parentheses. */
+const limits = { characters: 10_000, depth: 20 };
+
+/** What a condition consists of; longer signs before those they begin with. */
+const token = /\s*(?:(?<sign>&&|\|\||!=|<=|>=|[=<>!()])|(?<quoted>"[^"]*")|(?<bare>[^\s"&|()!=<>]+))/uy;
+const named = /^([\p{L}_][\p{L}\p{M}\p{N}_-]*)((?:\.[\p{L}\p{M}\p{N}_-]+)*)$/u;
+const decimal = /^-?\d{1,300}(?:\.\d{1,300})?$/;
+const comparing: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=', 'contains']);
+const numeric: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 
 /**
- * Reads a condition such as `outcome=success && review_answer != "no"`.
+ * Reads a condition such as `outcome=success && (test_exit_code > 1 || !review_output.approved)`.
  *
  * @returns `undefined` when it cannot be read
  */
 export function parseCondition(text: string): Condition | undefined {
-  const read: Comparison[] = [];
-  for (const part of text.split('&&')) {
-    const [, name, operator, value] = comparison.exec(part) ?? [];
-    if (name === undefined || operator === undefined || value === undefined) {
-      return undefined;
-    }
-    read.push({
-      name: name.normalize('NFC'),
-      operator: operator as Comparison['operator'],
-      value: value.replace(/^"(.*)"$/, '$1'),
-    });
+  if (text.length > limits.characters) {
+    return undefined;
   }
-  return read;
+  const reader = new ConditionReader(text);
+  const expression = reader.whole();
+  return expression && ('all' in expression ? expression.all : [expression]);
 }
 
-/** A value as conditions and prompts see it: texts as they are, nothing for what is not there, JSON for the rest. */
-export function valueText(value: unknown): string {
-  if (value === undefined || value === null) {
-    return '';
+/** Reads from left to right: `!` binds more closely than `&&`, and that more than `||`. */
+class ConditionReader {
+  #at = 0;
+
+  constructor(private readonly text: string) {}
+
+  whole(): Expression | undefined {
+    const expression = this.#anyOf(0);
+    return this.text.slice(this.#at).trim() === '' ? expression : undefined;
   }
-  return typeof value === 'string' ? value : JSON.stringify(value);
+
+  #anyOf(depth: number): Expression | undefined {
+    return this.#joined('||', () => this.#joined('&&', () => this.#single(depth), 'all'), 'any');
+  }
+
+  #joined(sign: string, next: () => Expression | undefined, as: 'all' | 'any'): Expression | undefined {
+    const parts: Expression[] = [];
+    do {
+      const part = next();
+      if (!part) {
+        return undefined;
+      }
+      parts.push(part);
+    } while (this.#take(sign));
+    return parts.length === 1 ? parts[0] : as === 'all' ? { all: parts } : { any: parts };
+  }
+
+  #single(depth: number): Expression | undefined {
+    if (depth > limits.depth) {
+      return undefined;
+    }
+    if (this.#take('!')) {
+      const negated = this.#single(depth + 1);
+      return negated && { not: negated };
+    }
+    if (this.#take('(')) {
+      const inner = this.#anyOf(depth + 1);
+      return this.#take(')') ? inner : undefined;
+    }
+    return this.#comparison();
+  }
+
+  #comparison(): Comparison | undefined {
+    const [, name, fields = ''] = named.exec(this.#next()?.bare ?? '') ?? [];
+    if (name === undefined) {
+      return undefined;
+    }
+    const path = fields === '' ? {} : { path: fields.slice(1).normalize('NFC').split('.') };
+    const subject = { name: name.normalize('NFC'), ...path };
+    const before = this.#at;
+    const operator = this.#next();
+    const sign = operator?.sign ?? operator?.bare ?? '';
+    if (!comparing.has(sign)) {
+      this.#at = before;
+      return { ...subject, operator: 'is', value: '' };
+    }
+    const value = this.#value();
+    if (value === undefined || (numeric.has(sign) && !decimal.test(value))) {
+      return undefined;
+    }
+    return { ...subject, operator: sign as Comparison['operator'], value };
+  }
+
+  #value(): string | undefined {
+    const { quoted, bare } = this.#next() ?? {};
+    return quoted === undefined ? bare : quoted.slice(1, -1);
+  }
+
+  #take(sign: string): boolean {
+    const before = this.#at;
+    if (this.#next()?.sign === sign) {
+      return true;
+    }
+    this.#at = before;
+    return false;
+  }
+
+  #next(): { sign?: string; quoted?: string; bare?: string } | undefined {
+    token.lastIndex = this.#at;
+    const found = token.exec(this.text);
+    if (found) {
+      this.#at = token.lastIndex;
+    }
+    return found?.groups;
+  }
 }
 
 /** Whether all of a condition holds for the values of a run. */
-export function holds(condition: Condition, values: Readonly<Record<string, unknown>>): boolean {
-  return condition.every(({ name, operator, value }) => {
-    const actual = valueText(Object.hasOwn(values, name) ? values[name] : undefined);
-    if (operator === 'contains') {
+export const holds = (condition: Condition, values: Readonly<Record<string, unknown>>): boolean =>
+  condition.every((expression) => isTrue(expression, values));
+
+function isTrue(expression: Expression, values: Readonly<Record<string, unknown>>): boolean {
+  if ('all' in expression) {
+    return holds(expression.all, values);
+  }
+  if ('any' in expression) {
+    return expression.any.some((each) => isTrue(each, values));
+  }
+  return 'not' in expression ? !isTrue(expression.not, values) : compares(expression, values);
+}
+
+function compares(
+  { name, path = [], operator, value }: Comparison,
+  values: Readonly<Record<string, unknown>>,
+): boolean {
+  const actual = valueText(valueAt(values, [name, ...path]));
+  switch (operator) {
+    case 'contains':
       return actual.includes(value);
-    }
-    return (actual === value) === (operator === '=');
-  });
+    case '=':
+      return actual === value;
+    case '!=':
+      return actual !== value;
+    case 'is':
+      return !['', 'false', '0'].includes(actual);
+    default:
+      return decimal.test(actual.trim()) && ordered(Number(actual), operator, Number(value));
+  }
+}
+
+function ordered(actual: number, operator: '<' | '<=' | '>' | '>=', value: number): boolean {
+  if (operator === '<' || operator === '<=') {
+    return actual < value || (operator === '<=' && actual === value);
+  }
+  return actual > value || (operator === '>=' && actual === value);
 }

@@ -45,13 +45,21 @@ export interface GraphEdge {
   weight: number;
 }
 
-/** One comparison of a value of the run; all of a condition's must hold. */
+/** Two values are compared as texts by `=`, `!=` and `contains`, as numbers by the others; `is` asks whether there is one. */
+export const comparisonOperators = ['=', '!=', '<', '<=', '>', '>=', 'contains', 'is'] as const;
+
+/** One comparison of a value of the run with a constant. */
 export interface Comparison {
   name: string;
-  operator: '=' | '!=' | 'contains';
+  /** The fields and positions that lead to the compared part of a JSON value. */
+  path?: string[];
+  operator: (typeof comparisonOperators)[number];
   value: string;
 }
-export type Condition = Comparison[];
+export type Expression = Comparison | { all: Expression[] } | { any: Expression[] } | { not: Expression };
+
+/** All of it must hold. */
+export type Condition = Expression[];
 
 /** A workflow: checked, and small enough to be the input of its execution. */
 export interface Graph {

@@ -95,7 +95,7 @@ export function readEdge(
   const written = attributes.get('condition');
   const condition = written === undefined ? undefined : parseCondition(written);
   if (written !== undefined && !condition) {
-    problem('its condition must be comparisons such as outcome=success, joined with &&');
+    problem('its condition must be comparisons such as outcome=success, joined with &&, || and ! (with parentheses)');
   }
   return {
     from,

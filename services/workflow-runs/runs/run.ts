@@ -67,6 +67,9 @@ export type RunCheckpoint = z.infer<typeof runCheckpoint>;
 export const smoothness = z.enum(['effortless', 'smooth', 'bumpy', 'struggled', 'failed']);
 export type Smoothness = z.infer<typeof smoothness>;
 
+/** Values that a run begins with, by name. */
+export type RunVars = Record<string, string | number | boolean>;
+
 /** A run as it is stored: what callers read. What it does next is its workflow's to know. */
 export interface RunRecord {
   /** A ULID. */
@@ -79,6 +82,8 @@ export interface RunRecord {
   title: string;
   goal?: string;
   dot_source: string;
+  /** Values it began with; absent when it has none. */
+  vars?: RunVars;
   created_by: string;
   created_at: string;
   started_at?: string;

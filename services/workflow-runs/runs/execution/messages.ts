@@ -2,6 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ProvenMessage } from '../../../../platform/crypto/message-proof';
 import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
 import type { Graph, QuestionType } from '../../graph/graph';
+import type { RunVars } from '../run';
 import type { RunState } from './continuation';
 
 /** What the service signs: only the service starts or steers a run. */
@@ -12,6 +13,8 @@ export interface Signed {
 export interface RunInput extends Signed {
   runId: string;
   graph: Graph;
+  /** Values that the run begins with; absent when it has none. */
+  vars?: RunVars;
   /** An execution continues as new when its history has so many events. */
   maxEvents?: number;
   /** Of an execution that continues another one. */

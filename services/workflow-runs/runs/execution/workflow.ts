@@ -86,6 +86,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
       progress.change({ status: 'running', started_at: startedAt.toISOString() });
+      if (input.vars) {
+        progress.setValues(input.vars);
+      }
       progress.record(
         { RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } },
         'run',

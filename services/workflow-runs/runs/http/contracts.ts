@@ -11,9 +11,31 @@ const text = (most: number) =>
     .max(most)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
+/** Names of values of a run, as its prompts and conditions have them. */
+const varName = z
+  .string()
+  .regex(
+    /^[\p{L}_][\p{L}\p{M}\p{N}_-]{0,63}$/u,
+    'must be letters, digits, - and _, at most 64, and not begin with a digit',
+  )
+  .refine((name) => !(name in Object.prototype) && name !== 'prototype', 'is a name that every object has');
+const maxVars = { count: 100, characters: 100_000 };
+export const runVars = z
+  .record(varName, z.union([text(8_000), z.literal(''), z.number(), z.boolean()]))
+  .refine((vars) => Object.keys(vars).length <= maxVars.count, `must have at most ${maxVars.count} values`)
+  .refine(
+    (vars) => JSON.stringify(vars).length <= maxVars.characters,
+    `must have at most ${maxVars.characters} characters altogether`,
+  )
+  .meta({ id: 'RunVars' });
+
 export const runCreate = z
-  .strictObject({ dot_source: z.string().min(1).max(graphLimits.sourceCharacters) })
+  .strictObject({
+    dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
+    vars: runVars.optional(),
+  })
   .meta({ id: 'RunCreate' });
+export type RunCreate = z.infer<typeof runCreate>;
 
 const noWorkspace = z.null().meta({ description: 'Runs have no workspace' });
 
@@ -91,7 +113,7 @@ const fileText = z.object({ name: z.string(), contents: z.string() });
 export const changedFile = z.object({ old_file: fileText, new_file: fileText }).meta({ id: 'ChangedFile' });
 
 export const configuration = z
-  .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string() })
+  .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string(), vars: runVars.optional() })
   .meta({ id: 'RunConfiguration' });
 
 export const workflowItem = z

@@ -161,8 +161,8 @@ export function runReadingRoutes(
       response: configuration,
     },
     async ({ params }) => {
-      const { goal, dot_source } = requireFound(await runs.get(params.id), 'Run');
-      return { version: 1 as const, ...compact({ goal }), graph: dot_source };
+      const { goal, dot_source, vars } = requireFound(await runs.get(params.id), 'Run');
+      return { version: 1 as const, ...compact({ goal }), graph: dot_source, ...compact({ vars }) };
     },
   );
 }

@@ -1,18 +1,14 @@
-import { ulid } from 'ulid';
 import { z } from 'zod';
 import type { Routes } from '../../../../platform/http/routing/routes';
-import { compact } from '../../../../platform/json/compact';
-import type { Models } from '../../../../platform/models/models';
 import { runExclusive } from '../../../../platform/operations/keyed-mutex';
-import { operationUlid } from '../../../../platform/operations/new-ids';
-import type { Graph } from '../../graph/graph';
 import { usePermission } from '../../http/auth';
 import { refuse } from '../../http/errors';
 import { requireFound } from '../../http/fields';
 import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
-import { activeStatuses, runId, type RunRecord, type RunStatus } from '../run';
+import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
+import { assertModels, assertRoomFor, assertVars, newRun } from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 
@@ -43,7 +39,8 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
     async ({ body, auth }, ctx) => {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
-      const run = newRun(body.dot_source, graph, { user: auth.userId, at: now() });
+      assertVars(graph, body.vars);
+      const run = newRun(body, graph, { user: auth.userId, at: now() });
       // One after another: what is counted includes every run that was accepted before.
       await runExclusive(`insert workflow run/${taskQueue}`, async () => {
         await assertRoomFor(context);
@@ -138,47 +135,4 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       },
     );
   }
-}
-
-/** @throws AppError 429 when there are as many runs as there may be */
-async function assertRoomFor({ runs, env }: RunsContext): Promise<void> {
-  const max = env.WORKFLOW_RUNS_MAX_OPEN;
-  if ((await runs.count(['queued', ...activeStatuses])) >= max) {
-    throw refuse(
-      429,
-      `${max} runs have not ended, which is the most there may be. Cancel one, or wait until one ends.`,
-    );
-  }
-}
-
-/** @throws AppError 400 for a node whose model is not in the catalog */
-function assertModels({ nodes }: Graph, models: Models): void {
-  const lost = Object.values(nodes).find(({ model }) => model !== undefined && !models.find(model));
-  if (lost) {
-    throw refuse(400, `Node "${lost.id}": Model not found: ${lost.model ?? ''}`);
-  }
-}
-
-const slugOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 64) || 'workflow';
-
-function newRun(dotSource: string, { name, goal }: Graph, { user, at }: { user: string; at: Date }): RunRecord {
-  return {
-    _id: operationUlid(at, ulid),
-    status: 'queued',
-    workflow: { name, slug: slugOf(name) },
-    title: (goal ?? name).slice(0, 200),
-    ...compact({ goal }),
-    dot_source: dotSource,
-    created_by: user,
-    created_at: at.toISOString(),
-    stages: [],
-    context: {},
-    guidance: [],
-    revision: 0,
-  };
 }

@@ -155,3 +155,33 @@ describe('a graph', () => {
     expect(await service().call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
   });
 });
+
+describe('values of a run', () => {
+  const create = (dot_source: string, vars: unknown) => service().call('POST', '/runs', { dot_source, vars });
+  const choosing = `digraph { start -> ask -> on; on [shape=diamond]; ask [prompt="For \${audience}"]
+    on -> low [condition="!(limit >= 10) || !strict"]; on -> high [condition="limit >= 10 && strict"]; low -> exit; high -> exit
+    low [shape=diamond]; high [shape=diamond] }`;
+
+  it('are given with it, and are in its prompts and conditions', async () => {
+    const vars = { audience: 'kids', limit: 10, strict: true };
+    const { status, body } = await create(choosing, vars);
+    expect(status).toBe(201);
+    await untilStatus(body.id, 'completed');
+    expect(await get(`/runs/${body.id}/context`)).toMatchObject({ ...vars, ask_output: 'said: For kids' });
+    expect(await get(`/runs/${body.id}/configuration`)).toMatchObject({ vars });
+    expect((await get(`/runs/${body.id}/stages`)).data.map(({ id }: { id: string }) => id)).toContain('high');
+  });
+
+  it.each([
+    ['a name that is none', { '1st': 'x' }, 422],
+    ['a name of what every object has', { constructor: 'x' }, 422],
+    ['a list', { audience: ['x'] }, 422],
+    ['a text that is too long', { audience: 'x'.repeat(8_001) }, 422],
+    ['too many', Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`v${at}`, at])), 422],
+    ['too much', Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`v${at}`, 'x'.repeat(8_000)])), 422],
+    ['what the run sets itself', { ask_output: 'x' }, 400],
+    ['the goal', { goal: 'x' }, 400],
+  ])('are refused with %s', async (_case, vars, status) => {
+    expect((await create(choosing, vars)).status).toBe(status);
+  });
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { holds, parseCondition } from './condition';
+
+const values = {
+  outcome: 'fail',
+  test_exit_code: 3,
+  review_output: { approved: true, score: 0.5, notes: [{ text: 'LGTM' }], none: null },
+  last_output: 'looks fine',
+  empty: '',
+};
+const ofText = (text: string): boolean | undefined => {
+  const condition = parseCondition(text);
+  return condition && holds(condition, values);
+};
+
+describe('a condition', () => {
+  it.each([
+    ['outcome=fail', true],
+    ['outcome = "success"', false],
+    ['outcome!=success && last_output contains fine', true],
+    ['outcome=success || test_exit_code=3', true],
+    ['outcome=success || outcome=fail && test_exit_code>3', false],
+    ['(outcome=success || outcome=fail) && !(test_exit_code>3)', true],
+    ['test_exit_code >= 3 && test_exit_code <= 3 && test_exit_code < 4 && test_exit_code > -1', true],
+    ['review_output.score > 0.25', true],
+    ['review_output.approved', true],
+    ['!review_output.none && !empty && !missing && !missing.field', true],
+    ['review_output.notes.0.text=LGTM', true],
+    ['review_output.notes.length=1', true],
+    ['last_output > 1', false],
+    ['missing < 1', false],
+    ['toString', false],
+    ['review_output.constructor', false],
+    ['review_output.__proto__', false],
+    ['last_output contains "fine"', true],
+  ])('%s is %s', (text, expected) => {
+    expect(ofText(text)).toBe(expected);
+  });
+
+  it.each([
+    '',
+    '&&',
+    'a &&',
+    'a || || b',
+    '(a',
+    'a)',
+    'a=',
+    'a < b',
+    'a < "2x"',
+    'a = b c',
+    '"a"=b',
+    'a.=1',
+    '!',
+    'a == b',
+    'a contains',
+    `${'('.repeat(21)}a${')'.repeat(21)}`,
+    `${'!'.repeat(22)}a`,
+    `a=${'b'.repeat(10_000)}`,
+  ])('%j is refused', (text) => {
+    expect(parseCondition(text)).toBeUndefined();
+  });
+
+  it('is stored as earlier versions stored it while it only joins comparisons', () => {
+    expect(parseCondition('a=1 && b!="x y"')).toEqual([
+      { name: 'a', operator: '=', value: '1' },
+      { name: 'b', operator: '!=', value: 'x y' },
+    ]);
+  });
+
+  it('is read or refused whatever it is made of', () => {
+    const part = fc.constantFrom('a', '.b', '=', '!=', '<', '&&', '||', '!', '(', ')', '"x"', ' ', '1', 'contains');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        const read = parseCondition(parts.join(''));
+        expect(read === undefined || typeof holds(read, values) === 'boolean').toBe(true);
+      }),
+    );
+  });
+});
