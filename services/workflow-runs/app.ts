@@ -15,6 +15,7 @@ import { discoveryRoutes } from './discovery/routes';
 import { createJwtAuthenticator } from './http/auth';
 import { errorsAsDocument } from './http/errors';
 import { linkNextPage } from './http/pages';
+import { withoutToken } from './webhooks/webhook-token';
 
 export interface WorkflowRunsApp {
   app: Koa<RequestState>;
@@ -57,7 +58,7 @@ export function createWorkflowRunsApp(
   });
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
-  app.use(accessLog(log));
+  app.use(accessLog(log, withoutToken));
   app.use(securityHeaders());
   app.use(errorsAsDocument(log));
   app.use(router.routes());

@@ -12,6 +12,7 @@ import { workflowRoutes } from './runs/http/routes.workflows';
 import { openSessions } from './sessions/routes';
 import { openUsage } from './usage/routes';
 import { openVerification } from './verification/routes';
+import { webhookRoutes } from './webhooks/routes';
 
 /** The areas of this service besides the runs: the map of its API. */
 export const areas: readonly OpenArea[] = [
@@ -29,5 +30,6 @@ export function runAreas(routes: Routes, runs: RunsContext): void {
   runRoutes(routes, runs);
   runReadingRoutes(routes, runs);
   runTalkingRoutes(routes, runs);
+  webhookRoutes(routes, runs);
   workflowRoutes(routes, runs);
 }

@@ -42,6 +42,12 @@ export const workflowRunSettings = {
   WORKFLOW_RUNS_MODELS: optionalText('JSON file').describe('Catalog of models and where they are reached'),
   WORKFLOW_RUNS_DRY_RUN: flag(false).describe('Models are not called: answers are synthetic'),
   WORKFLOW_RUNS_MODEL_TEST_MS: milliseconds(30_000).describe('How long a test of a model may take'),
+  WORKFLOW_RUNS_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')
+    .meta({ form: 'origin' })
+    .optional()
+    .describe('Where it is reached from outside, for the URLs of webhooks; the address of the request without it'),
   WORKFLOW_RUNS_PING_MS: milliseconds(15_000).describe('How long an event stream is silent before it sends a ping'),
 };
 

@@ -1,5 +1,7 @@
 /** What a node of a workflow does; by its shape in the DOT text, or its `type`. */
-export const nodeKinds = ['start', 'exit', 'fail', 'prompt', 'human', 'decision', 'parallel', 'join', 'wait'] as const;
+export const nodeKinds = [
+  ...(['start', 'exit', 'fail', 'prompt', 'human', 'decision', 'parallel', 'join', 'wait', 'webhook'] as const),
+] as const;
 export type NodeKind = (typeof nodeKinds)[number];
 
 export const questionTypes = ['yes_no', 'multiple_choice', 'multi_select', 'freeform', 'confirmation'] as const;

@@ -5,6 +5,7 @@ import type { HttpContext, HttpMiddleware } from '../../../platform/http/context
 import type { RefusalBody } from '../../../platform/http/server/raw-refusal';
 import type { Log } from '../../../platform/log/log';
 import { StoreFullError, StoreUnavailableError } from '../../../stores/port/errors';
+import { withoutToken } from '../webhooks/webhook-token';
 
 /** How this service refuses: one entry for each thing that is wrong. */
 export const errorDocument = z
@@ -66,7 +67,7 @@ function refusalOf(error: unknown, ctx: HttpContext, log: Log): Refusal {
   }
   if (!(error instanceof AppError)) {
     log.error(
-      { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path.slice(0, 300), err: error },
+      { requestId: ctx.state.requestId, method: ctx.method, path: withoutToken(ctx.path).slice(0, 300), err: error },
       'failed',
     );
     return { status: 500, details: ['An internal error occurred.'] };

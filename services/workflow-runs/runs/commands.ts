@@ -18,6 +18,8 @@ import {
   answerQuestion,
   cancelRun,
   continuing,
+  deliverWebhook,
+  type Delivery,
   type Guidance,
   notNow,
   pauseRun,
@@ -42,6 +44,7 @@ const continuesWithinMs = 100;
 
 /** Commands to one run that may wait for it at a time: Temporal takes no more than 200 updates in flight, and a cancel has to get in. */
 const maxInFlight = 100;
+const unresponsive = 'The run does not respond. Check whether the change took effect, and try again.';
 const tooManyAtOnce = 'Too many commands are sent to this run at once. Try again.';
 
 /** What a command is about. */
@@ -84,8 +87,11 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         const again =
           refusalOf(error)?.type === continuing ||
           (error instanceof WorkflowNotFoundError && (await whyOver(client, runId)) === undefined);
-        if (!again || Date.now() + continuesWithinMs >= until) {
+        if (!again) {
           throw error;
+        }
+        if (Date.now() + continuesWithinMs >= until) {
+          throw refuse(503, unresponsive);
         }
       }
       await delay(continuesWithinMs);
@@ -115,7 +121,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         throw refuse(409, late);
       }
       if (isOfTemporal(error) || (error instanceof Error && error.name.startsWith('WorkflowUpdateRPC'))) {
-        throw refuse(503, 'The run does not respond. Check whether the change took effect, and try again.');
+        throw refuse(503, unresponsive);
       }
       throw error;
     }
@@ -187,6 +193,8 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     unpause: (runId: string, late: string) => update(unpauseRun, 'unpause', { runId, late, message: {} }),
     answer: (runId: string, late: string, message: Answer) =>
       update(answerQuestion, 'answer', { runId, late, message }),
+    deliver: (runId: string, late: string, message: Delivery) =>
+      update(deliverWebhook, 'deliver', { runId, late, message }),
     steer: (runId: string, late: string, message: Guidance) => update(steerRun, 'steer', { runId, late, message }),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. One whose workflow is closed is ended here. */

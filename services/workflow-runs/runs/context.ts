@@ -1,5 +1,6 @@
 import type { EntryLog } from '../../../stores/port/collection';
 import type { WorkflowRunsContext } from '../context';
+import { openWebhookTokens, type WebhookTokens } from '../webhooks/webhook-token';
 import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
@@ -16,6 +17,7 @@ export interface RunsContext extends WorkflowRunsContext {
   checkpoints: CheckpointStore;
   continuations: ContinuationStore;
   workflows: WorkflowStore;
+  webhookTokens: WebhookTokens;
   dispatcher: Dispatcher;
   commands: RunCommands;
 }
@@ -33,6 +35,7 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     checkpoints: await createCheckpointStore(database),
     continuations,
     workflows: await createWorkflowStore(database),
+    webhookTokens: await openWebhookTokens(database),
     dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
     commands: createRunCommands(shared),
   };

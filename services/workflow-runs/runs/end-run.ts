@@ -35,6 +35,7 @@ export function createRunEnding({ runs, events, continuations, now }: RunEndingD
       status: end.status,
       stages,
       questions: [],
+      ...(run.webhooks && { webhooks: [] }),
       ended_at,
       ...compact({ error: end.status === 'failed' ? { message: end.message } : undefined }),
       ...endOfRun({ ...(await runs.whole({ ...run, stages })), status: end.status, ended_at }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Question } from './execution/messages';
+import type { Question, WebhookWait } from './execution/messages';
 import type { TaskBase } from './task-base';
 
 /** A ULID: sorts by when it was made. */
@@ -96,6 +96,8 @@ export interface RunRecord {
   context: Record<string, unknown>;
   /** The questions it waits for people to answer. */
   questions?: Question[];
+  /** The stages that wait for a call of their webhook. */
+  webhooks?: WebhookWait[];
   checkpoint?: RunCheckpoint;
   /** Written by the run's users; part of later prompts. */
   guidance: { text: string; file?: string; line?: number; at: string }[];

@@ -1,6 +1,6 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { Cursor } from './cursor';
-import type { AcceptedProof, Answer } from './messages';
+import type { AcceptedProof, Answer, Delivery } from './messages';
 import type { ProgressState } from './progress';
 
 /** An execution continues as new when its history has this many events; Temporal warns at 10,240. */
@@ -18,8 +18,9 @@ export interface RunState {
   progress: ProgressState;
   /** How often edges were taken, by their position in the graph. */
   traversals: [edge: number, times: number][];
-  /** Answers that came while the execution was about to continue. */
+  /** Answers and calls that came while the execution was about to continue; calls are absent when there are none. */
   answers: Answer[];
+  deliveries?: Delivery[];
   /** Messages that must not be accepted again. */
   acceptedProofs: AcceptedProof[];
 }

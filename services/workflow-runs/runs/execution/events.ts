@@ -19,6 +19,9 @@ export interface RunEvents {
   InterviewStarted: { stage_id: string; question_id: string; text: string };
   InterviewCompleted: { stage_id: string; question_id: string; answer: string };
   InterviewTimedOut: { stage_id: string; question_id: string };
+  WebhookWaiting: { stage_id: string; expires_at?: string };
+  WebhookReceived: { stage_id: string; characters: number };
+  WebhookTimedOut: { stage_id: string };
   Steered: { text: string };
   CheckpointSaved: { node_id: string; checkpoint_id: string };
 }

@@ -14,6 +14,8 @@ import {
   answerQuestion,
   cancelRun,
   continuing,
+  deliverWebhook,
+  type Delivery,
   type Guidance,
   notNow,
   pauseRun,
@@ -22,6 +24,7 @@ import {
   steerRun,
   tooMuch,
   unpauseRun,
+  webhookUsed,
 } from './messages';
 import type { RunProgress } from './progress';
 
@@ -36,6 +39,8 @@ export interface RunControl {
   /** Messages whose proof is being verified. */
   verifying: number;
   answers: Map<string, Answer>;
+  /** Bodies of calls that have come, by the stage that waits for them. */
+  deliveries: Map<string, Delivery>;
   acceptedProofs: AcceptedProof[];
 }
 
@@ -115,6 +120,7 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
       throw refused(notNow, refusal);
     }
   };
+  const isAwaited = ({ stageId }: Delivery): boolean => progress.isAsked(stageId) && !control.deliveries.has(stageId);
   const pauseIf = async (pause: boolean, message: Signed): Promise<void> => {
     if (isRepeated(message)) {
       return;
@@ -176,6 +182,26 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
           'The question has been answered or withdrawn.',
           message,
         );
+      },
+    },
+  );
+  setHandler(
+    deliverWebhook,
+    async (message) => {
+      if (isRepeated(message)) {
+        return;
+      }
+      await verify('deliver', message);
+      const { proof: _proof, ...delivery } = message;
+      // Of calls that came at once one is taken: the others passed the validator while it was verified.
+      if (!isAwaited(delivery)) {
+        throw refused(notNow, webhookUsed);
+      }
+      control.deliveries.set(delivery.stageId, delivery);
+    },
+    {
+      validator: (message: Delivery) => {
+        mustBe(isAwaited(message), webhookUsed, message);
       },
     },
   );

@@ -32,11 +32,25 @@ export interface Question {
   allow_freeform: boolean;
 }
 
+/** A stage that waits for a call of its webhook, whose address follows from its id and is in no history. */
+export interface WebhookWait {
+  stage_id: string;
+  /** Absent where it waits for ever. */
+  expires_at?: string;
+}
+
 /** An answer that passed the checks of its question. */
 export interface Answer extends Signed {
   questionId: string;
   value?: string;
   keys: string[];
+}
+
+/** The body of a call that passed the checks of its webhook. */
+export interface Delivery extends Signed {
+  stageId: string;
+  body: string;
+  isJson: boolean;
 }
 
 export interface Guidance extends Signed {
@@ -53,6 +67,9 @@ export interface AcceptedProof {
 
 /** The failure type of updates that come too late or too early. */
 export const notNow = 'NotNow';
+/** Why a webhook takes no call. */
+export const webhookUsed = 'The webhook was called before, or its stage waits no longer.';
+
 /** The failure type of guidance beyond what a run takes. */
 export const tooMuch = 'TooMuch';
 /** The failure type of updates that come while the execution continues as new; the next one takes them. */
@@ -65,6 +82,8 @@ export const unpauseRun = defineUpdate<unknown, [Signed]>('unpause');
 /** Ends the run, whatever it does; also one that has not begun. */
 export const cancelRun = defineUpdate<unknown, [Signed]>('cancel');
 export const answerQuestion = defineUpdate<unknown, [Answer]>('answer');
+/** Hands the body of a call to the stage that waits for it. */
+export const deliverWebhook = defineUpdate<unknown, [Delivery]>('deliver');
 export const steerRun = defineUpdate<unknown, [Guidance]>('steer');
 
 /** Has the dispatcher check whether a queued run can be started. */
@@ -72,7 +91,7 @@ export const lookAgain = defineSignal('lookAgain');
 export const dispatchId = (taskQueue: string): string => `${taskQueue}/dispatch`;
 
 /** What may be done to a run. */
-export type RunMessageKind = 'start' | 'continue' | 'pause' | 'unpause' | 'cancel' | 'answer' | 'steer';
+export type RunMessageKind = 'start' | 'continue' | 'pause' | 'unpause' | 'cancel' | 'answer' | 'deliver' | 'steer';
 
 /** A message to a run as it is signed, and verified before it is acted on. */
 export function runMessage(kind: RunMessageKind, runId: string, message: object): ProvenMessage {

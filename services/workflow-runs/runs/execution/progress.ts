@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph/graph';
 import type { RunCheckpoint, RunRecord, Stage } from '../run';
 import type { RunEvent } from './events';
-import type { Guidance, Question } from './messages';
+import type { Guidance, Question, WebhookWait } from './messages';
 
 /** What a run publishes at once: the changes of its record, and the events that go with them. */
 export interface RunUpdate {
@@ -11,8 +11,10 @@ export interface RunUpdate {
   set: Partial<Pick<RunRecord, 'status' | 'waiting' | 'started_at' | 'ended_at' | 'error'>>;
   /** Questions that are new. */
   asked: Question[];
-  /** The ids of questions that wait for no answer any more. */
+  /** The ids of questions that wait for no answer any more, and of stages that wait for no call. */
   withdrawn: string[];
+  /** Webhooks that are new; absent in updates of earlier versions. */
+  webhooks?: WebhookWait[];
   /** The checkpoints since the last update, the newest last; their values are those of the record. */
   checkpoints: Checkpoint[];
   /** Stages that are new or have changed. */
@@ -36,6 +38,7 @@ export interface ProgressState {
   retries: Record<string, number>;
   outcomes: Record<string, string>;
   logs: string[];
+  /** Of questions, and of stages that wait for a call of their webhook. */
   questions: string[];
   guidance: { pieces: number; characters: number };
 }
@@ -130,6 +133,7 @@ export class RunProgress {
     return this.#steps;
   }
 
+  /** Whether a question waits for its answer, or a stage for a call of its webhook. */
   isAsked(questionId: string): boolean {
     return this.#questions.has(questionId);
   }
@@ -183,6 +187,11 @@ export class RunProgress {
   ask(question: Question): void {
     this.#questions.add(question.id);
     this.#pending.asked.push(question);
+  }
+
+  awaitWebhook(webhook: WebhookWait): void {
+    this.#questions.add(webhook.stage_id);
+    this.#pending.webhooks.push(webhook);
   }
 
   withdraw(questionId: string): void {
@@ -289,12 +298,13 @@ export class RunProgress {
   }
 }
 
-type Pending = Omit<RunUpdate, 'runId' | 'version'>;
+type Pending = Required<Omit<RunUpdate, 'runId' | 'version'>>;
 
 const nothing = (): Pending => ({
   set: {},
   asked: [],
   withdrawn: [],
+  webhooks: [],
   checkpoints: [],
   stages: [],
   context: {},

@@ -15,6 +15,7 @@ export async function applyUpdate(
   const context = { ...run.context, ...update.context };
   const stages = mergeStages(run.stages, update.stages);
   const checkpoint = update.checkpoints.at(-1);
+  const { webhooks = [] } = update;
   const { status = run.status, ended_at = run.created_at } = update.set;
   return {
     ...update.set,
@@ -23,6 +24,9 @@ export async function applyUpdate(
     ...(Object.keys(update.context).length > 0 && { context }),
     ...(update.asked.length + update.withdrawn.length > 0 && {
       questions: [...(run.questions ?? []), ...update.asked].filter(({ id }) => !update.withdrawn.includes(id)),
+    }),
+    ...((run.webhooks || webhooks.length > 0) && {
+      webhooks: [...(run.webhooks ?? []), ...webhooks].filter(({ stage_id }) => !update.withdrawn.includes(stage_id)),
     }),
     ...(update.guidance.length > 0 && { guidance: [...run.guidance, ...update.guidance] }),
     ...(checkpoint && { checkpoint: { ...checkpoint, context_values: context } }),

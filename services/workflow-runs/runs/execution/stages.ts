@@ -1,11 +1,12 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { GraphNode } from '../../graph/graph';
 import type { Stage } from '../run';
+import { awaitWebhook } from '../stages/webhook';
 import { askModel } from './ask-model';
 import { type Continuation, SuspendedError } from './continuation';
 import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
-import type { Answer, Question } from './messages';
+import type { Answer, Delivery, Question } from './messages';
 import type { RunProgress } from './progress';
 import { fillIn, maxPromptCharacters } from './prompt-text';
 import type { Walkers } from './walkers';
@@ -17,6 +18,8 @@ export interface StageContext {
   progress: RunProgress;
   /** Answers that have come, by question. */
   answers: Map<string, Answer>;
+  /** Bodies of calls that have come, by the stage that waits for them. */
+  deliveries: Map<string, Delivery>;
   continuation: Continuation;
   walkers: Walkers;
 }
@@ -51,7 +54,8 @@ export async function visit(node: GraphNode, run: StageContext, cursor: Cursor):
   }
 }
 
-interface Worked {
+/** How the work of a stage ended, and what is reported of it. */
+export interface Worked {
   outcome: Outcome;
   reported?: Partial<Stage>;
 }
@@ -64,6 +68,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return promptModel(node, underWay, run);
     case 'human':
       return askHuman(node, underWay, run);
+    case 'webhook':
+      return awaitWebhook(node, underWay, run);
     case 'wait':
       await run.progress.flush();
       underWay.untilMs ??= Date.now() + (node.timeoutMs ?? 0);
@@ -75,7 +81,7 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
 }
 
 /** Waits in a stage; meanwhile the run does not work. */
-const wait = (
+export const wait = (
   holds: () => boolean,
   { walkers, continuation }: StageContext,
   until: { untilMs: number | undefined; summary: string },

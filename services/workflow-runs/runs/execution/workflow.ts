@@ -75,6 +75,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     suspended: false,
     verifying: 0,
     answers: new Map(state?.answers.map((answer) => [answer.questionId, answer])),
+    deliveries: new Map(state?.deliveries?.map((delivery) => [delivery.stageId, delivery])),
     acceptedProofs: [...(state?.acceptedProofs ?? [])],
   };
   const scope = new CancellationScope();
@@ -100,6 +101,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       graph,
       progress,
       answers: control.answers,
+      deliveries: control.deliveries,
       isPaused: () => control.paused,
       traversals,
       continuation,
@@ -147,6 +149,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       return times === undefined ? [] : [[index, times] as [number, number]];
     }),
     answers: [...control.answers.values()],
+    ...(control.deliveries.size > 0 && { deliveries: [...control.deliveries.values()] }),
     acceptedProofs: control.acceptedProofs.filter(
       ({ expiresAt }) => Date.parse(expiresAt) > Date.now() - proofToleranceMs,
     ),

@@ -13,6 +13,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   parallel: 'component',
   join: 'tripleoctagon',
   wait: 'ellipse',
+  webhook: 'cds',
 };
 
 const colours: Record<Stage['status'], string> = {
