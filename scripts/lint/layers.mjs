@@ -121,6 +121,16 @@ export const layerRules = [
       message: 'A small service shares platform and the port of the stores with the board, and nothing else.',
     },
   ]),
+  {
+    // It makes what entry points hand in: the service itself knows an interface.
+    ...layer('services', [
+      {
+        regex: anythingBut(['services', 'platform', 'providers/sandbox', 'contracts', 'domain/sandbox'], 2),
+        message: 'A small service confines programs as agent runs are, and takes nothing else of the board.',
+      },
+    ]),
+    files: ['services/*/sandbox.ts'],
+  },
   layer('client', [
     {
       regex: anythingBut(['client']),

@@ -1,3 +1,4 @@
+import { createCommandActivities } from './commands/activities';
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
 import { createSessionActivities } from './sessions/activities';
@@ -7,5 +8,6 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
   return {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
+    ...createCommandActivities(runs),
   };
 }

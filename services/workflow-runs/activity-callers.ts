@@ -13,6 +13,8 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   loadContinuation: run,
   prepareContinuation: run,
   deleteContinuation: run,
+  assignWorkspace: run,
+  runCommand: run,
   runEnded: { workflows: ['workflowRun'] },
   startQueued: { workflows: ['workflowRunDispatch'] },
   acceptMessage: session,

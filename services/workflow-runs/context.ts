@@ -6,6 +6,7 @@ import type { Log } from '../../platform/log/log';
 import type { Models } from '../../platform/models/models';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Database } from '../../stores/port/collection';
+import type { CommandSandbox } from './commands/command-sandbox';
 import type { GraphCompiler } from './graph/graph-compiler';
 import type { RunStore } from './runs/store';
 import type { SchemaChecker } from './schemas/schema-checker';
@@ -28,6 +29,10 @@ export interface WorkflowRunsContext {
   graphs: GraphCompiler;
   schemas: SchemaChecker;
   sessions: SessionStore;
+  /** Confines commands; absent where none are run. */
+  sandbox?: CommandSandbox | undefined;
+  /** The task queue of what has to be done on this host. */
+  hostQueue: string;
   now: () => Date;
   /** How often the workflows of active runs are looked up, in milliseconds; the dispatcher's own when absent. */
   reconcileEveryMs?: number | undefined;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -9,6 +10,7 @@ import type { Log } from '../../platform/log/log';
 import { openModels } from '../../platform/models/open';
 import { operationTime } from '../../platform/operations/operation';
 import { openDataDirectory } from '../../platform/processes/data-directory';
+import { persistentId } from '../../platform/processes/persistent-id';
 import { createActivityFence } from '../../platform/temporal/activity-fence';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { openDatabase, storeOptions } from '../../stores/port/open';
@@ -18,6 +20,9 @@ import { createWorkflowRunsActivities } from './activities';
 import { activityCallers } from './activity-callers';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
+import type { CommandSandbox } from './commands/command-sandbox';
+import { sweepRegularly } from './commands/sweep';
+import { workspacesDirectory } from './commands/workspace';
 import type { WorkflowRunsContext } from './context';
 import { createGraphCompiler } from './graph/graph-compiler';
 import { refusalDocument } from './http/errors';
@@ -36,6 +41,8 @@ export interface WorkflowRunsOptions {
   connection: NativeConnection;
   workflows: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
   taskQueue?: string;
+  /** Confines commands of runs; without it they are refused. */
+  sandbox?: CommandSandbox | undefined;
   now?: () => Date;
   /** How often the workflows of active runs are looked up, in milliseconds. */
   reconcileEveryMs?: number;
@@ -69,7 +76,11 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const ending = new AbortController();
   const graphs = createGraphCompiler();
   const schemas = createSchemaChecker();
+  const hostId = await persistentId(join(dataDir, 'host-id'), () => randomBytes(8).toString('hex'));
+  const hostQueue = `${taskQueue}/${hostId}`;
   const context: WorkflowRunsContext = {
+    sandbox: options.sandbox,
+    hostQueue,
     env,
     log,
     database,
@@ -91,17 +102,23 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   for (const open of areas) {
     opened.push(await open(context));
   }
-  const worker = await Worker.create({
+  const common = {
     connection,
     namespace: env.TEMPORAL_NAMESPACE,
-    taskQueue,
     shutdownGraceTime: env.BOARD_DRAIN_MS,
     activities: createWorkflowRunsActivities(onRuns),
     interceptors: { activity: [createActivityFence(activityCallers)] },
-    ...options.workflows,
-  });
-  const ended = worker.run();
+  };
+  const worker = await Worker.create({ ...common, taskQueue, ...options.workflows });
+  const hostWorker = await Worker.create({ ...common, taskQueue: hostQueue });
+  const workers = [worker, hostWorker];
+  const ended = Promise.all(workers.map((each) => each.run())).then(() => undefined);
   await ensureDispatch(client, taskQueue);
+  const endSweep = sweepRegularly({
+    directory: workspacesDirectory(env),
+    retentionMs: env.WORKFLOW_RUNS_WORKSPACE_RETENTION_MS,
+    ...{ runs, now, log },
+  });
   if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined) {
     log.warn(
       'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: all workflow-run service calls are refused',
@@ -119,11 +136,10 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     url: server.url,
     ended,
     async close() {
+      endSweep();
       ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
-      if (worker.getState() === 'RUNNING') {
-        worker.shutdown();
-      }
+      workers.filter((each) => each.getState() === 'RUNNING').forEach((each) => each.shutdown());
       await ended;
       await graphs.close();
       await schemas.close();

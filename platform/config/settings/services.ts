@@ -40,6 +40,12 @@ export const workflowRunSettings = {
     'Events in the Temporal history of a workflow run after which it continues as new',
   ),
   WORKFLOW_RUNS_MODELS: optionalText('JSON file').describe('Catalog of models and where they are reached'),
+  WORKFLOW_RUNS_SANDBOX_PRESETS: optionalText('JSON file').describe(
+    'Sandbox presets that commands of workflow runs are started with, the first unless a node names another; without it commands are refused',
+  ),
+  WORKFLOW_RUNS_WORKSPACE_RETENTION_MS: milliseconds(604_800_000, 1, 31_536_000_000).describe(
+    'How long the workspace of a workflow run stays on its host after its end',
+  ),
   WORKFLOW_RUNS_DRY_RUN: flag(false).describe('Models are not called: answers are synthetic'),
   WORKFLOW_RUNS_MODEL_TEST_MS: milliseconds(30_000).describe('How long a test of a model may take'),
   WORKFLOW_RUNS_PUBLIC_URL: z

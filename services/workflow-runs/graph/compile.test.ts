@@ -63,6 +63,19 @@ describe('workflow graph compiler', () => {
     });
   });
 
+  it.each([
+    ['npm test', ['npm', 'test']],
+    [
+      `  git  commit -m 'my "own" $x' --flag="a b" c\\ d '' `,
+      ['git', 'commit', '-m', 'my "own" $x', '--flag=a b', 'c d', ''],
+    ],
+    ['["sh", "-c", "echo hi | wc"]', ['sh', '-c', 'echo hi | wc']],
+  ])('reads the command %s without a shell', (command, argv) => {
+    const written = command.replaceAll('"', '\\"');
+    const graph = compileGraph(around(`a [type=command, command="${written}", max_visits=3, retry_delay="5s"]`));
+    expect(graph.nodes.a).toMatchObject({ kind: 'command', command: { argv }, maxRetries: 0, retryDelayMs: 5_000 });
+  });
+
   it('takes start and exit by their names, and reads chains, groups and conditions', () => {
     const graph = compileGraph(
       'digraph { start -> {a b}; {a b} -> exit [condition="outcome=success && x != \\"no\\""] }',
@@ -117,6 +130,13 @@ describe('workflow graph compiler', () => {
       /has no letter or digit/,
     ],
     ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
+    ['a command without one', around('a [type=command]'), /needs command=/],
+    ['a command of another type', around('a [command="ls"]'), /command is of nodes with type=command only/],
+    ['a quote without end', around(`a [type=command, command="ls 'x"]`), /needs command=/],
+    ['a program that a value names', around('a [type=command, command="${x} y"]'), /must be written out/],
+    ['a list that is none', around('a [type=command, command="[1]"]'), /needs command=/],
+    ['a directory above', around('a [type=command, command=ls, directory="a/../../b"]'), /without \.\./],
+    ['a directory of the host', around('a [type=command, command=ls, directory="/etc"]'), /within the workspace/],
     ['a wait without a duration', around('a [type=wait]'), /needs a duration/],
     ['too many retries', around('a [max_retries=99]'), /max_retries must be/],
     ['a condition that is none', around('a -> exit [condition="if it is good"]'), /condition must be/],

@@ -1,6 +1,18 @@
 /** What a node of a workflow does; by its shape in the DOT text, or its `type`. */
 export const nodeKinds = [
-  ...(['start', 'exit', 'fail', 'prompt', 'human', 'decision', 'parallel', 'join', 'wait', 'webhook'] as const),
+  ...([
+    'start',
+    'exit',
+    'fail',
+    'prompt',
+    'human',
+    'decision',
+    'parallel',
+    'join',
+    'wait',
+    'webhook',
+    'command',
+  ] as const),
 ] as const;
 export type NodeKind = (typeof nodeKinds)[number];
 
@@ -11,6 +23,16 @@ export type QuestionType = (typeof questionTypes)[number];
 export interface Option {
   key: string;
   label: string;
+}
+
+/** A program that a run starts. */
+export interface CommandNode {
+  /** The program, and its arguments, in which `${name}` stands for a value of the run. */
+  argv: string[];
+  /** Where it is started, relative to the workspace of the run. */
+  directory?: string;
+  /** Its sandbox preset; the first of the service when absent. */
+  sandbox?: string;
 }
 
 export interface GraphNode {
@@ -29,6 +51,10 @@ export interface GraphNode {
   maxRetries: number;
   /** The longest one try, an answer or a wait may take, in milliseconds. */
   timeoutMs?: number;
+  /** Of `command`. */
+  command?: CommandNode;
+  /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
+  retryDelayMs?: number;
   /** Of `human`. */
   question?: { text: string; type: QuestionType; options: Option[]; allowFreeform: boolean };
 }
@@ -76,6 +102,8 @@ export interface Graph {
 
 /** How long the model of a prompt may take whose node does not say it, in milliseconds. */
 export const usualPromptMs = 600_000;
+/** How long a program may run whose node does not say it, in milliseconds. */
+export const usualCommandMs = 600_000;
 
 /** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
 export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };

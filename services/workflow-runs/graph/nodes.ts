@@ -1,4 +1,5 @@
 import { compact } from '../../../platform/json/compact';
+import { commandOf } from './command';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { parseDuration } from './duration';
@@ -10,6 +11,7 @@ import {
   type Option,
   questionTypes,
   runLimits,
+  usualCommandMs,
   usualPromptMs,
 } from './graph';
 
@@ -59,6 +61,8 @@ export function readNode(
     }
     return value ? withLineBreaks(value) : undefined;
   };
+  const command = commandOf(kind, attributes, problem);
+  const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
   const maxTokens = integer('max_tokens', attributes, { range: [1, 1_000_000], problem });
@@ -66,8 +70,13 @@ export function readNode(
     id,
     kind,
     label: label.slice(0, 200),
-    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? usualRetries,
-    ...compact({ timeoutMs, maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }) }),
+    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command ? 0 : usualRetries),
+    ...compact({
+      timeoutMs,
+      command,
+      retryDelayMs,
+      maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
+    }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
       ...compact({ system, model, maxTokens }),
@@ -131,12 +140,19 @@ function kindOf(id: string, attributes: Attributes, problem: (message: string) =
 
 function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: string) => void): number | undefined {
   const name = kind === 'wait' ? 'duration' : 'timeout';
-  const written = attributes.get(name);
-  if (written === undefined) {
+  if (!attributes.has(name)) {
     if (kind === 'wait') {
       problem('a wait needs a duration such as 30s');
     }
-    return kind === 'prompt' ? usualPromptMs : undefined;
+    return kind === 'prompt' ? usualPromptMs : kind === 'command' ? usualCommandMs : undefined;
+  }
+  return durationOf(name, attributes, problem);
+}
+
+function durationOf(name: string, attributes: Attributes, problem: (message: string) => void): number | undefined {
+  const written = attributes.get(name);
+  if (written === undefined) {
+    return undefined;
   }
   const milliseconds = parseDuration(written);
   if (milliseconds === undefined) {

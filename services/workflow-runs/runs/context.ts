@@ -1,4 +1,6 @@
 import type { EntryLog } from '../../../stores/port/collection';
+import { type CommandResultStore, createCommandResultStore } from '../commands/result-store';
+import { openWorkspaces, type Workspaces, workspacesDirectory } from '../commands/workspace';
 import type { WorkflowRunsContext } from '../context';
 import { openWebhookTokens, type WebhookTokens } from '../webhooks/webhook-token';
 import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
@@ -18,12 +20,14 @@ export interface RunsContext extends WorkflowRunsContext {
   continuations: ContinuationStore;
   workflows: WorkflowStore;
   webhookTokens: WebhookTokens;
+  workspaces: Workspaces;
+  commandResults: CommandResultStore;
   dispatcher: Dispatcher;
   commands: RunCommands;
 }
 
 export async function openRuns(context: WorkflowRunsContext): Promise<RunsContext> {
-  const { database, env } = context;
+  const { database, env, hostQueue } = context;
   const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
   const continuations = await createContinuationStore(database);
   const endRun = createRunEnding({ ...context, events, continuations });
@@ -35,6 +39,12 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     checkpoints: await createCheckpointStore(database),
     continuations,
     workflows: await createWorkflowStore(database),
+    workspaces: await openWorkspaces(database, {
+      directory: workspacesDirectory(env),
+      queue: hostQueue,
+      now: context.now,
+    }),
+    commandResults: await createCommandResultStore(database),
     webhookTokens: await openWebhookTokens(database),
     dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
     commands: createRunCommands(shared),

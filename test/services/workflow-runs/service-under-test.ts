@@ -4,6 +4,7 @@ import { readEnvironment } from '../../../platform/config/env';
 import { createLog } from '../../../platform/log/log';
 import { installRuntime } from '../../../platform/temporal/runtime';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
+import { openCommandSandbox } from '../../../services/workflow-runs/sandbox';
 import { type RunningWorkflowRuns, startWorkflowRuns } from '../../../services/workflow-runs/start';
 import { type TestTemporal, testTemporal } from '../../support/stack/temporal';
 import { workflowRunsBundle } from '../../support/stack/workflow-bundle';
@@ -81,8 +82,9 @@ export async function startServiceUnderTest(
     ...callerSettings,
     ...settings,
   });
-  const start = () =>
+  const start = async () =>
     startWorkflowRuns({
+      sandbox: await openCommandSandbox(env),
       env,
       log,
       client: temporal.client,

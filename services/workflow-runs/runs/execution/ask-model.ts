@@ -21,7 +21,11 @@ const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as co
  * @throws SuspendedError between two attempts, when the execution continues as new
  */
 export async function askModel(
-  { maxRetries, timeoutMs = usualPromptMs }: Pick<GraphNode, 'maxRetries' | 'timeoutMs'>,
+  {
+    maxRetries,
+    timeoutMs = usualPromptMs,
+    retryDelayMs = pause.first,
+  }: Pick<GraphNode, 'maxRetries' | 'timeoutMs' | 'retryDelayMs'>,
   { underWay, continuation }: { underWay: StageUnderWay; continuation: Continuation },
   prompt: PromptInput,
 ): Promise<PromptAnswer> {
@@ -55,7 +59,8 @@ export async function askModel(
         throw error;
       }
       underWay.attempt = attempt + 1;
-      underWay.untilMs = Date.now() + Math.min(pause.first * 2 ** (attempt - 1), pause.longest);
+      underWay.untilMs =
+        Date.now() + Math.min(retryDelayMs * 2 ** (attempt - 1), Math.max(pause.longest, retryDelayMs));
     }
   }
 }

@@ -15,6 +15,8 @@ export interface RunState {
   /** Whether it waits, by its record. */
   waiting: boolean;
   cursor: Cursor;
+  /** Absent where it has none. */
+  workspace?: { queue?: string };
   progress: ProgressState;
   /** How often edges were taken, by their position in the graph. */
   traversals: [edge: number, times: number][];

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { GraphNode } from '../../graph/graph';
 import type { Stage } from '../run';
+import { runCommand } from '../stages/command';
 import { awaitWebhook } from '../stages/webhook';
 import { askModel } from './ask-model';
 import { type Continuation, SuspendedError } from './continuation';
@@ -22,6 +23,8 @@ export interface StageContext {
   deliveries: Map<string, Delivery>;
   continuation: Continuation;
   walkers: Walkers;
+  /** The task queue of the host with the run's workspace; absent until it has one. */
+  workspace: { queue?: string };
 }
 
 /**
@@ -68,6 +71,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return promptModel(node, underWay, run);
     case 'human':
       return askHuman(node, underWay, run);
+    case 'command':
+      return runCommand(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':

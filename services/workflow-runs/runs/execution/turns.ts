@@ -1,10 +1,19 @@
 import type { Database, Stored } from '../../../../stores/port/collection';
 
-/** One message in a stage. */
-export interface StageMessage {
-  kind: 'system' | 'user' | 'assistant';
-  content: string;
+/** A program that a stage has run. */
+export interface ToolUse {
+  id: string;
+  tool_name: string;
+  /** JSON, as is `result`. */
+  input: string;
+  result: string;
+  is_error: boolean;
+  duration_ms?: number;
 }
+
+/** One message in a stage. */
+export type StageMessage =
+  { kind: 'system' | 'user' | 'assistant'; content: string } | { kind: 'tool'; tools: ToolUse[] };
 
 interface StageMessagesRecord extends Stored {
   turns: StageMessage[];

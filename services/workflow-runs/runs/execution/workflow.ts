@@ -83,6 +83,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
 
   const walkers = new Walkers();
   const continuation = new Continuation(maxEvents);
+  const workspace: Walk['workspace'] = state?.workspace ?? {};
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
@@ -106,6 +107,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       traversals,
       continuation,
       walkers,
+      workspace,
     };
     return walkers.count(() => walk(cursor, run));
   };
@@ -143,6 +145,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     paused: control.paused,
     waiting: walkers.waiting,
     cursor,
+    ...(workspace.queue !== undefined && { workspace }),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
       const times = traversals.get(edge);

@@ -71,8 +71,19 @@ export const runListQuery = z.strictObject({
 
 export const stageAnswer = stage.meta({ id: 'Stage' });
 
+const toolUse = z.object({
+  id: z.string(),
+  tool_name: z.string(),
+  input: z.string().meta({ description: 'JSON' }),
+  result: z.string().meta({ description: 'JSON' }),
+  is_error: z.boolean(),
+  duration_ms: z.number().int().optional(),
+});
 export const turn = z
-  .object({ kind: z.enum(['system', 'user', 'assistant']), content: z.string() })
+  .union([
+    z.object({ kind: z.enum(['system', 'user', 'assistant']), content: z.string() }),
+    z.object({ kind: z.literal('tool'), tools: z.array(toolUse) }),
+  ])
   .meta({ id: 'Turn' });
 
 export const question = z

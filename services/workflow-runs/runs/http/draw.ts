@@ -14,6 +14,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   join: 'tripleoctagon',
   wait: 'ellipse',
   webhook: 'cds',
+  command: 'component',
 };
 
 const colours: Record<Stage['status'], string> = {

@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import { compact } from '../../../../platform/json/compact';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
+import type { CommandSandbox } from '../../commands/command-sandbox';
 import type { Graph } from '../../graph/graph';
 import { refuse } from '../../http/errors';
 import type { RunsContext } from '../context';
@@ -27,6 +28,26 @@ export function assertModels({ nodes }: Graph, models: Models): void {
   }
 }
 
+/** @throws AppError 400 for a command that this service cannot run */
+export async function assertCommands({ nodes }: Graph, sandbox: CommandSandbox | undefined): Promise<void> {
+  const problems = new Map<string, Promise<string | undefined>>();
+  for (const { id, command } of Object.values(nodes)) {
+    if (!command) {
+      continue;
+    }
+    if (!sandbox) {
+      throw refuse(400, `Node "${id}": commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.`);
+    }
+    const preset = command.sandbox ?? sandbox.presets[0];
+    const checked = problems.get(preset) ?? sandbox.problem(preset);
+    problems.set(preset, checked);
+    const problem = await checked;
+    if (problem !== undefined) {
+      throw refuse(400, `Node "${id}": ${problem}`);
+    }
+  }
+}
+
 /** Values that runs set themselves, beside those of their nodes. */
 const ownValues = /^(?:goal|outcome|last_.*)$/;
 
@@ -34,7 +55,8 @@ const ownValues = /^(?:goal|outcome|last_.*)$/;
 export function assertVars({ nodes }: Graph, vars: RunVars = {}): void {
   const ids = Object.keys(nodes);
   const isSet = (name: string): boolean =>
-    ownValues.test(name) || ids.some((id) => name === `${id}_output` || name === `${id}_answer`);
+    ownValues.test(name) ||
+    ids.some((id) => ['output', 'answer', 'exit_code'].some((value) => name === `${id}_${value}`));
   const replaced = Object.keys(vars).find(isSet);
   if (replaced !== undefined) {
     throw refuse(400, `vars.${replaced}: the run sets this value itself. Choose another name.`);

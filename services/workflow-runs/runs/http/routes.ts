@@ -8,7 +8,7 @@ import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
-import { assertModels, assertRoomFor, assertVars, newRun } from './new-run';
+import { assertCommands, assertModels, assertRoomFor, assertVars, newRun } from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 
@@ -17,7 +17,7 @@ const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, models, graphs, dispatcher, commands, taskQueue, now, log } = context;
+  const { runs, workflows, models, graphs, dispatcher, commands, sandbox, taskQueue, now, log } = context;
 
   const answered = async (run: RunRecord) =>
     presentRun(run, {
@@ -40,6 +40,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
       assertVars(graph, body.vars);
+      await assertCommands(graph, sandbox);
       const run = newRun(body, graph, { user: auth.userId, at: now() });
       // One after another: what is counted includes every run that was accepted before.
       await runExclusive(`insert workflow run/${taskQueue}`, async () => {

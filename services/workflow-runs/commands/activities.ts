@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { findCommand } from '../../../platform/processes/find-command';
+import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import { cut } from '../../../platform/text/cut';
+import type { StageMessageStore } from '../runs/execution/turns';
+import type { RunStore } from '../runs/store';
+import type { CommandSandbox } from './command-sandbox';
+import { commandFailed, type CommandInput, type CommandResult } from './messages';
+import type { CommandResultStore } from './result-store';
+import { type ProgramResult, runProgram } from './run-program';
+import { directoryWithin, OutsideWorkspaceError, type Workspaces } from './workspace';
+
+/** Where programs are searched, in the sandbox as on the host. */
+const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** The part of an output that a run stores among its values; 200,000 bytes of it are in the turns of its stage. */
+const storedCharacters = 8_000;
+const reasonCharacters = 500;
+
+const refused = (message: string): ApplicationFailure => ApplicationFailure.nonRetryable(message, commandFailed);
+
+export interface CommandDependencies {
+  runs: RunStore;
+  turns: StageMessageStore;
+  workspaces: Workspaces;
+  commandResults: CommandResultStore;
+  /** Absent where commands are not run. */
+  sandbox?: CommandSandbox | undefined;
+}
+
+/** What runs with commands need of the hosts that run them. */
+export function createCommandActivities(dependencies: CommandDependencies) {
+  const { runs, turns, workspaces, commandResults, sandbox } = dependencies;
+  return {
+    /** Gives the run a workspace on this host, unless it has one; returns the task queue of its host. */
+    assignWorkspace: ({ runId }: { runId: string }): Promise<string> => workspaces.assign(runId),
+
+    /**
+     * Runs a program of a stage in the run's workspace, in a sandbox. One that has ended is not run again when this is repeated; one
+     * whose process died with the service is.
+     *
+     * @throws ApplicationFailure `COMMAND` when it cannot be started
+     */
+    async runCommand(input: CommandInput): Promise<CommandResult> {
+      const { runId, stageId, attempt } = input;
+      const done = await commandResults.get(runId, stageId, attempt);
+      if (done) {
+        return done;
+      }
+      const run = await runs.get(runId);
+      if (!run || !['starting', 'running', 'paused'].includes(run.status)) {
+        throw refused('The run does not exist, or has ended.');
+      }
+      if (!sandbox) {
+        throw refused('Commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.');
+      }
+      const ended = await confined(input, { sandbox, workspace: await workspaces.open(runId) });
+      const result = resultOf(ended);
+      await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
+      await commandResults.put(runId, stageId, { attempt, result });
+      return result;
+    },
+  };
+}
+
+async function confined(
+  { argv, directory = '.', preset, timeoutMs }: CommandInput,
+  { sandbox, workspace }: { sandbox: CommandSandbox; workspace: string },
+): Promise<ProgramResult> {
+  const at = await directoryWithin(workspace, directory).catch((error: unknown) => {
+    throw error instanceof OutsideWorkspaceError ? refused(error.message) : error;
+  });
+  const chosen = preset === '' ? sandbox.presets[0] : preset;
+  const [program = '', ...args] = argv;
+  // A file of the workspace is named by a path, relative to where it is started.
+  const isPath = program.includes('/') && !program.startsWith('/');
+  const found = isPath ? { path: join(at, program) } : findCommand(program, searchPath);
+  if ('problem' in found) {
+    throw refused(found.problem);
+  }
+  const problem = await sandbox.problem(chosen);
+  if (problem !== undefined) {
+    throw refused(problem);
+  }
+  const opened = await sandbox.open({ id: `wf-${randomBytes(9).toString('hex')}`, preset: chosen, workspace });
+  try {
+    const wrapped = await opened.wrap({ path: found.path, args });
+    const environment = { PATH: searchPath, HOME: workspace, LANG: 'C.UTF-8', PWD: at, ...opened.environment };
+    return await withHeartbeat((signal) => runProgram(wrapped, { directory: at, environment, timeoutMs, signal }));
+  } catch (error) {
+    Context.current().cancellationSignal.throwIfAborted();
+    throw refused(error instanceof Error ? error.message : String(error));
+  } finally {
+    await opened.close();
+  }
+}
+
+function resultOf({ exitCode, signal, timedOut, stdout, stderr }: ProgramResult): CommandResult {
+  const output = cut(stdout.text.trimEnd(), storedCharacters);
+  const failure = timedOut
+    ? 'It was ended when its time was over.'
+    : exitCode === null
+      ? `It was ended by ${signal ?? 'a signal'}.`
+      : `It ended with exit code ${exitCode}.`;
+  const last = stderr.text.trim().slice(-reasonCharacters);
+  return {
+    exitCode,
+    output,
+    ...(exitCode === 0 ? {} : { failure: last === '' ? failure : `${failure} ${last}` }),
+  };
+}
+
+const toolUse = (
+  { stageId, argv, attempt }: CommandInput,
+  { exitCode, timedOut, stdout, stderr, durationMs }: ProgramResult,
+) => ({
+  id: `${stageId}/${attempt}`,
+  tool_name: 'command',
+  input: JSON.stringify({ argv }),
+  result: JSON.stringify({
+    exit_code: exitCode,
+    ...(timedOut && { timed_out: true }),
+    ...{ stdout: stdout.text, stdout_bytes: stdout.bytes, stderr: stderr.text, stderr_bytes: stderr.bytes },
+  }),
+  is_error: exitCode !== 0,
+  duration_ms: durationMs,
+});
+
+export type CommandActivities = ReturnType<typeof createCommandActivities>;

@@ -1,0 +1,24 @@
+/** The failure type of a program that cannot be started. */
+export const commandFailed = 'COMMAND';
+
+export interface CommandInput {
+  runId: string;
+  stageId: string;
+  /** The program and its arguments, with the values in them. */
+  argv: string[];
+  directory?: string;
+  /** `''`: the first of the service. */
+  preset: string;
+  timeoutMs: number;
+  /** How often it was run before, and itself: 1, 2 … */
+  attempt: number;
+}
+
+export interface CommandResult {
+  /** `null` when a signal or the end of its time ended it. */
+  exitCode: number | null;
+  /** The beginning of its standard output. */
+  output: string;
+  /** Why it counts as failed; absent for exit code 0. */
+  failure?: string;
+}

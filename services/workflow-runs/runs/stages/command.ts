@@ -1,0 +1,74 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { CommandActivities } from '../../commands/activities';
+import type { CommandInput, CommandResult } from '../../commands/messages';
+import { type GraphNode, usualCommandMs } from '../../graph/graph';
+import type { StageUnderWay } from '../execution/cursor';
+import { fillIn } from '../execution/prompt-text';
+import type { StageContext, Worked } from '../execution/stages';
+import { nextAttempt, noteFailure } from './attempts';
+
+/** What an attempt may take beside the program's own time: its sandbox and the stores. */
+const besidesMs = 60_000;
+/** One argument may have this much once its values are in it, and all of them. */
+const maxCharacters = { one: 32_000, all: 100_000 };
+
+const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
+
+const { assignWorkspace } = proxyActivities<Pick<CommandActivities, 'assignWorkspace'>>({
+  startToCloseTimeout: '30 seconds',
+  retry,
+  summary: 'assign a workspace',
+});
+
+/** Runs the program of a node on the host of the run's workspace, again as often as the node allows when it fails. */
+export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
+  const { runId, goal, progress, continuation, workspace } = run;
+  const { command, maxRetries, timeoutMs = usualCommandMs } = node;
+  const { id: stageId } = underWay.stage;
+  const [program = '', ...rest] = command?.argv ?? [];
+  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, progress.context))];
+  if (argv.some(({ length }) => length > maxCharacters.one) || argv.join('').length > maxCharacters.all) {
+    throw new Error('The arguments of the command are too long once their values are in them.');
+  }
+  await progress.flush();
+  workspace.queue ??= await continuation.duringPrompt(() => assignWorkspace({ runId }));
+  const { runCommand: start } = proxyActivities<Pick<CommandActivities, 'runCommand'>>({
+    taskQueue: workspace.queue,
+    scheduleToStartTimeout: '15 minutes',
+    startToCloseTimeout: timeoutMs + besidesMs,
+    heartbeatTimeout: '15 seconds',
+    retry,
+    summary: `command of ${stageId}`,
+  });
+  const input: Omit<CommandInput, 'attempt'> = {
+    ...{ runId, stageId, argv, timeoutMs, preset: command?.sandbox ?? '' },
+    ...(command?.directory !== undefined && { directory: command.directory }),
+  };
+  for (;;) {
+    const attempt = await nextAttempt(node, underWay, run);
+    const result = await continuation.duringPrompt(() => start({ ...input, attempt }));
+    if (result.failure === undefined || attempt > maxRetries) {
+      return ended(node, result, { run, attempt });
+    }
+    progress.record(
+      { StageRetrying: { stage_id: stageId, attempt, error: result.failure } },
+      `${stageId}/try/${attempt}`,
+    );
+    noteFailure(node, underWay, attempt);
+  }
+}
+
+function ended(
+  { id }: GraphNode,
+  { exitCode, output, failure }: CommandResult,
+  { run: { progress }, attempt }: { run: StageContext; attempt: number },
+): Worked {
+  progress.setValues({
+    ...{ [`${id}_output`]: output, last_output: output },
+    ...{ [`${id}_exit_code`]: exitCode, last_exit_code: exitCode },
+  });
+  const retries = attempt - 1;
+  return failure === undefined
+    ? { outcome: { outcome: 'success' }, reported: { retries, notes: output.slice(0, 200) } }
+    : { outcome: { outcome: 'fail', reason: failure }, reported: { retries, failure_reason: failure } };
+}
