@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type OpenSearch,openSearch } from '../api/knowledge/search/open';
+import { type OpenSearch, openSearch } from '../api/knowledge/search/open';
 import { searchCollection } from '../contracts/knowledge/search';
-import { type Task, task as taskSchema,type TaskLocation } from '../contracts/tasks/task';
+import { type Task, task as taskSchema, type TaskLocation } from '../contracts/tasks/task';
 import { createLog } from '../platform/log/log';
 import type { Embedder } from '../platform/models/embed';
 import { makeTempDir } from '../platform/testing/temp-dir';

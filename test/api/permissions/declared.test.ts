@@ -119,7 +119,10 @@ const byPath: [RegExp, Permission][] = [
   // Which programs run, on which repositories, with which instructions, and who is notified.
   // What every change of a status has to obey.
   [/^\/api\/settings\/transition-hooks(\/|$)/, 'admin:manage'],
-  [/^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports|search)(\/|$)/, 'settings:write'],
+  [
+    /^\/api\/(config|settings|hooks|shared-resources|workspace-capabilities|traces|reports|search)(\/|$)/,
+    'settings:write',
+  ],
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
   [/^\/api\/integrations\/trackers\//, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
