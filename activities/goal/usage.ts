@@ -1,6 +1,7 @@
 import type { GoalUsage } from '../../contracts/governance/goals/goal';
 import type { RunEventKind } from '../../contracts/runs/event';
 import { noGoalUsage } from '../../domain/goals/usage';
+import { egressEventName } from '../../domain/sandbox/network';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../stores/runs/event-store';
@@ -47,7 +48,7 @@ async function toolCallsOf({ events }: UsageSources, attemptId: string): Promise
   for (let after = 0; ;) {
     const page = await events.read(attemptId, after, pageSize);
     calls.begun += page.filter(({ kind }) => begins.has(kind)).length;
-    calls.done += page.filter(({ kind }) => ends.has(kind)).length;
+    calls.done += page.filter(({ kind, payload }) => ends.has(kind) && payload.name !== egressEventName).length;
     const last = page.at(-1);
     if (!last || page.length < pageSize) {
       return Math.max(calls.begun, calls.done);

@@ -29,6 +29,9 @@ const webPorts: readonly number[] = [80, 443];
 export const isPlainHttpOnly = ({ defaultEgress, allowedHosts }: Network): boolean =>
   defaultEgress === 'deny' && allowedHosts.every((host) => host.endsWith(':80'));
 
+/** The name of the events about what leaves a sandbox: the board's own, and no tool of an agent. */
+export const egressEventName = 'network.egress';
+
 /** One connection or request that leaves a sandbox. */
 export interface Egress {
   host: string;

@@ -1,5 +1,5 @@
 import type { RunEventInput } from '../../contracts/runs/event';
-import type { Egress, EgressVerdict } from '../../domain/sandbox/network';
+import { type Egress, egressEventName, type EgressVerdict } from '../../domain/sandbox/network';
 
 /** How many different destinations of a run are recorded by name; those after them are counted. */
 const mostDestinations = 100;
@@ -40,7 +40,7 @@ export class EgressLog {
     }
     this.counts.set(key, { host: shown, port, allowed, rule, count: 1 });
     const payload = {
-      name: 'network.egress',
+      name: egressEventName,
       toolKind: 'fetch',
       status: allowed ? 'completed' : 'refused',
       host: shown,
