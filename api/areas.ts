@@ -80,6 +80,7 @@ import { managedListRoutes } from './settings/lists/routes';
 import { routingRoutes } from './settings/routing/routes';
 import { sandboxRoutes } from './settings/sandbox/routes';
 import { settingsRoutes } from './settings/settings/routes';
+import { providerHealthRoutes } from './settings/settings/routes.provider-health';
 import { templateRoutes } from './settings/templates/routes';
 import { transitionHookRoutes } from './settings/transition-hooks/routes';
 import { analyticsRoutes } from './system/analytics/routes';
@@ -198,6 +199,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: routingRoutes },
   { routes: sandboxRoutes },
   { routes: settingsRoutes },
+  { routes: providerHealthRoutes },
   { routes: templateRoutes },
   { routes: transitionHookRoutes },
   { routes: analyticsRoutes },

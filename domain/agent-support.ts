@@ -1,6 +1,10 @@
+import { basename } from 'node:path';
 import type { ProviderRuntimeManifest } from '../contracts/runs/launch/contract';
 import type { AgentConfig, ProviderFamily } from '../contracts/settings/agent-config';
 import type { AgentSupportRow } from '../contracts/settings/agent-support';
+import { createRedactor } from '../platform/log/redact';
+import { redactUserPaths } from '../platform/log/redact-user-paths';
+import { agentPresets } from './agents/presets';
 
 /** A host's probe of an agent's current configuration. */
 export interface SupportEvidence {
@@ -28,6 +32,7 @@ export function supportRow(agent: AgentConfig, evidence: SupportEvidence | undef
     agentType: agent.type,
     hostId: evidence?.hostId ?? null,
     enabled: agent.enabled,
+    profileId: presetOfConfig(agent)?.id ?? agent.provider,
     adapterId: manifest?.adapter ?? `${agent.provider}/v1`,
     transport: transports[agent.provider],
     ...judged(agent, { probed: manifest !== undefined, failed, missing, open: circuit.state === 'open' }),
@@ -39,7 +44,34 @@ export function supportRow(agent: AgentConfig, evidence: SupportEvidence | undef
     ...(manifest ? { manifestDigest: manifest.digest } : {}),
     circuit,
     diagnostics,
+    diagnosticCommands: diagnosticCommands(agent, evidence?.hostId),
   };
+}
+
+/** The preset whose program an agent is, by its command or by the package that it runs. */
+const presetOfConfig = ({ command = '', args }: AgentConfig) =>
+  agentPresets.find(
+    (preset) =>
+      (preset.command !== null && preset.command === basename(command)) ||
+      args.some((arg) => preset.packages.some(({ name }) => arg === name || arg.startsWith(`${name}@`))),
+  );
+
+const redact = createRedactor();
+
+/** A word of a shell, whatever is in it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]{1,200}$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** The commands that show what is wrong; arguments besides those for the version may have credentials, and are left out. */
+function diagnosticCommands({ type, command, versionArgs }: AgentConfig, hostId: string | undefined): string[] {
+  const inTerminal =
+    command === undefined
+      ? []
+      : [['command', '-v', command], ...(versionArgs ? [[command, ...versionArgs]] : [])].map((words) =>
+          redactUserPaths(redact(words.map(quoted).join(' '))),
+        );
+  const body = hostId === undefined ? '{}' : JSON.stringify({ hostId });
+  return [...inTerminal, ...(command === undefined ? [] : [`POST /api/config/agents/${type}/check ${body}`])];
 }
 
 interface Findings {

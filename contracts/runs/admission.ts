@@ -164,6 +164,9 @@ export const queueQuery = z.strictObject({
 });
 export type QueueQuery = z.output<typeof queueQuery>;
 
+/** Of launches that wait: their states are no choice. */
+export const pendingQuery = queueQuery.omit({ state: true });
+
 /** How the scheduler came to choose an entry. */
 export const selectionEvidence = z.object({
   evaluatedAt: timestamp,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import {
   controlRequest,
+  pendingQuery,
   queueInspection,
   queueList,
+  type QueueQuery,
   queueQuery,
   reservation,
   reservationList,
@@ -26,6 +28,8 @@ import { summarise } from './tree-summary';
 const tag = 'admission';
 const idParams = z.strictObject({ id: z.string().min(1).max(200) });
 const byTree = z.strictObject({ rootObjectiveId: z.string().min(1).max(200) });
+/** Those of an entry whose agent has not been started. */
+const pendingStates = ['queued', 'leased', 'requeued'] as const;
 const defaultContributors = 50;
 
 /** Responds unless the caller has the same already; the time of a response does not make it another one. */
@@ -39,6 +43,18 @@ const hostFilter = (hostId: string | undefined): string | undefined =>
 
 /** The runs, the queue, and the reasons to wait: inspection, and the few commands to the queue and to trees. */
 export function admissionRoutes(routes: Routes, context: AdmissionContext): void {
+  const respondWithQueue = async (query: QueueQuery, ctx: HttpContext) => {
+    const { list, page } = await listQueue(context, query);
+    const seen = list.entries.map(({ id, revision, effectivePriority, readiness }) => [
+      id,
+      revision,
+      effectivePriority,
+      readiness,
+    ]);
+    const answer = conditional(ctx, list, { query, seen, depth: list.depth, pagination: list.pagination });
+    return answer && page.answer(answer);
+  };
+
   routes.add(
     {
       method: 'get',
@@ -75,17 +91,21 @@ export function admissionRoutes(routes: Routes, context: AdmissionContext): void
       query: queueQuery,
       response: queueList,
     },
-    async ({ query }, ctx) => {
-      const { list, page } = await listQueue(context, query);
-      const seen = list.entries.map(({ id, revision, effectivePriority, readiness }) => [
-        id,
-        revision,
-        effectivePriority,
-        readiness,
-      ]);
-      const answer = conditional(ctx, list, { query, seen, depth: list.depth, pagination: list.pagination });
-      return answer && page.answer(answer);
+    async ({ query }, ctx) => respondWithQueue(query, ctx),
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/pending',
+      operationId: 'listPendingLaunches',
+      summary: 'List launches whose agent has not been started yet, oldest first',
+      tag,
+      permission: 'agent:read',
+      query: pendingQuery,
+      response: queueList,
     },
+    async ({ query }, ctx) => respondWithQueue({ ...query, state: [...pendingStates] }, ctx),
   );
 
   routes.add(

@@ -52,6 +52,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   ],
   getOwnProfile: [maxWorkspaces, 'maxWorkspaces, in each of which a user is a member once'],
   getPrompt: [8_000, 'the names of variables that fit into the content of a prompt'],
+  getProviderHealth: [100, 'maxProviderFailures'],
   getReflection: [20, 'the schema of a reflection'],
   getRegisteredAgent: [200, 'the schema of a registration and its manifest'],
   getReservation: [16, 'three ceilings of each of five scopes, and what the host announces'],

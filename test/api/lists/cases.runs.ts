@@ -230,6 +230,16 @@ export const runCases: ListCase[] = [
     };
   }),
   {
+    operation: 'listPendingLaunches',
+    path: '/api/agents/pending',
+    items: 'entries',
+    add: async ({ api }, n) => {
+      const store = await createQueueStore(api.context.database);
+      const request = sampleRequest(attemptId(150 + n));
+      await store.enqueue({ ...request, enqueuedAt: at(), limitingKey: null, limitingPolicies: [] });
+    },
+  },
+  {
     operation: 'listAdmissionQueue',
     path: '/api/admission/queue?state=queued&state=requeued',
     items: 'entries',
