@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { makeTempDir } from '../platform/testing/temp-dir';
-import { createSkillAnalyzer } from '../stores/knowledge/skills/analyzer';
-import { createSkillLibrary } from '../stores/knowledge/skills/library';
-import { rootsOf } from '../stores/knowledge/skills/roots';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { createSkillAnalyzer } from '../../stores/knowledge/skills/analyzer';
+import { createSkillLibrary } from '../../stores/knowledge/skills/library';
+import { rootsOf } from '../../stores/knowledge/skills/roots';
 
-/** What it takes to examine skills, ordinary and hostile: `node dist/bench/skills.js`. */
+/** What it takes to examine skills, ordinary and hostile: `node dist/bench/skills/main.js`. */
 const fileBytes = 524_288;
 const files = 8;
 
