@@ -14,6 +14,7 @@ const layers = [
   'services',
   'scripts',
   'client',
+  'cli',
 ];
 
 /** What of `platform/` is pure. */
@@ -107,7 +108,7 @@ export const layerRules = [
   ]),
   layer('worker', [
     {
-      regex: anythingBut(layers.filter((name) => !['api', 'services', 'scripts', 'client'].includes(name))),
+      regex: anythingBut(layers.filter((name) => !['api', 'services', 'scripts', 'client', 'cli'].includes(name))),
       message: 'The worker serves workflows and activities, and knows nothing of HTTP.',
     },
   ]),
@@ -135,6 +136,12 @@ export const layerRules = [
     {
       regex: anythingBut(['client']),
       message: 'The client is what callers of the API have, and nothing else of ours.',
+    },
+  ]),
+  layer('cli', [
+    {
+      regex: anythingBut(['cli', 'client']),
+      message: 'The command drives the API as any caller does: by its client, and nothing else of ours.',
     },
   ]),
   {

@@ -17,6 +17,7 @@ export const topLevel = [
   ...[
     'api',
     'activities',
+    'cli',
     'client',
     'contracts',
     'domain',

@@ -24,7 +24,19 @@ const inLayers = (...layers) => {
 };
 const isContract = inLayers('contracts');
 const isSource = inLayers(
-  ...['activities', 'api', 'client', 'domain', 'platform', 'providers', 'services', 'stores', 'worker', 'workflows'],
+  ...[
+    'activities',
+    'api',
+    'cli',
+    'client',
+    'domain',
+    'platform',
+    'providers',
+    'services',
+    'stores',
+    'worker',
+    'workflows',
+  ],
 );
 
 const replacesModules = (source) => /\bjest\.(?:mock|doMock|isolateModules)\(/.test(source);

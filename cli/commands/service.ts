@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { exitCodes, UsageError } from '../failures';
+
+/** The root of the package, from where this file is as a source or compiled. */
+const root = (): string =>
+  [join(__dirname, '..', '..'), join(__dirname, '..', '..', '..')].find((path) =>
+    existsSync(join(path, 'package.json')),
+  ) ?? process.cwd();
+
+/** Builds what is stale where the sources are, then runs a script in this terminal until it ends. */
+function runScript(script: string, args: string[]): Promise<number> {
+  const build = join(root(), 'scripts', 'ensure-built.mjs');
+  const compiled = join(root(), 'dist', 'scripts', script);
+  const steps = [...(existsSync(build) ? [[build]] : []), ['--enable-source-maps', compiled, ...args]];
+  return steps.reduce<Promise<number>>(async (before, step) => {
+    const code = await before;
+    return code === 0 ? runNode(step) : code;
+  }, Promise.resolve(0));
+}
+
+function runNode(args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: 'inherit' });
+    // The terminal interrupts the child as well, which then ends in order.
+    const ignore = (): void => undefined;
+    process.on('SIGINT', ignore);
+    const forward = (): void => void child.kill('SIGTERM');
+    process.on('SIGTERM', forward);
+    child.once('error', () => reject(new UsageError(`${args[0] ?? 'node'} could not be started.`)));
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', ignore);
+      process.off('SIGTERM', forward);
+      resolve(code ?? (signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.refused));
+    });
+  });
+}
+
+/** `runboard start` and `runboard demo`, which run a board of their own. */
+export function addServiceCommands(program: Command, finished: (code: number) => void): void {
+  program
+    .command('start')
+    .description('Start a board on this machine: API, worker and Temporal, until it is interrupted')
+    .action(async () => finished(await runScript('start.js', [])));
+
+  program
+    .command('demo')
+    .description('Run an agent on a board that is made for it, and kill its worker in the middle')
+    .option('--keep', 'leave it running')
+    .action(async ({ keep }: { keep?: boolean }) =>
+      finished(await runScript(join('demo', 'main.js'), keep === true ? ['--keep'] : [])),
+    );
+}

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adminKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api/api-under-test';
+import { runboard, type TerminalOptions } from './terminal';
+
+let board: ApiUnderTest;
+let home: string;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  board = await startWholeTestApi();
+  home = await mkdtemp(join(tmpdir(), 'cli-'));
+  environment = { XDG_CONFIG_HOME: home, RUNBOARD_URL: board.url, RUNBOARD_KEY: adminKey };
+});
+afterAll(async () => {
+  await board.close();
+  await rm(home, { recursive: true });
+});
+
+const run = (...args: string[]) => runboard(args, { environment });
+const runWith = (options: TerminalOptions, ...args: string[]) => runboard(args, { environment, ...options });
+const json = async <T>(...args: string[]): Promise<T> => {
+  const { code, output, errors } = await run('--json', ...args);
+  expect([code, errors]).toEqual([0, '']);
+  return JSON.parse(output) as T;
+};
+
+describe('the command runboard', () => {
+  it('creates, lists, shows, edits, moves and completes tasks', async () => {
+    const created = await run('task', 'new', 'Mend the door', '--priority', 'high', '--project', 'house');
+    expect(created).toMatchObject({ code: 0, errors: '' });
+    const [id = ''] = created.output.split(' ');
+    expect(await json<object>('task', 'show', id)).toMatchObject({ title: 'Mend the door', priority: 'high' });
+    expect((await run('task', 'edit', id, '--title', 'Mend the window', '-d', '# Why\nIt is open.')).code).toBe(0);
+    expect((await run('task', 'move', id, 'in-progress')).code).toBe(0);
+    expect((await run('task', 'list', '--status', 'in-progress')).output).toContain(`${id}  in-progress  high`);
+    expect((await run('task', 'list', '--project', 'garden')).output).toBe('ID  STATUS  PRIORITY  PROJECT  TITLE\n');
+    expect((await run('task', 'show', id)).output).toContain('# Why\nIt is open.');
+    expect((await run('task', 'done', id)).output).toContain('done  Mend the window');
+  });
+
+  it('shows what others wrote without what a terminal would obey', async () => {
+    const task = await board.createTask({ title: 'Escape', description: 'a\u009b2J' });
+    const { output } = await run('task', 'show', task.id);
+
+    expect(output).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
+  });
+
+  it('uses colours on terminals only, and not where they are unwanted', async () => {
+    const { id } = await board.createTask({ title: 'Colours' });
+    expect((await runWith({ isTTY: true }, 'task', 'show', id)).output).toContain('\u001b[1mColours');
+    const plain = { environment: { ...environment, NO_COLOR: '1' }, isTTY: true };
+    expect((await runWith(plain, 'task', 'show', id)).output).not.toContain('\u001b');
+  });
+
+  it('ends with a code that says what went wrong, and a line of what to do', async () => {
+    const readOnly = { environment: { ...environment, RUNBOARD_KEY: readKey } };
+    const nowhere = { environment: { ...environment, RUNBOARD_URL: 'http://127.0.0.1:1' } };
+    const wrongKey = { environment: { ...environment, RUNBOARD_KEY: 'wrong' } };
+    const { id } = await board.createTask({ title: 'Blocked', status: 'todo' });
+    expect(await run('task', 'show', 'task_20260101_absent')).toMatchObject({ code: 3, output: '' });
+    expect(await runWith(readOnly, 'task', 'done', id)).toMatchObject({ code: 4 });
+    expect((await runWith(wrongKey, 'task', 'list')).errors).toContain('Sign in with "runboard login"');
+    const unreachable = await runWith(nowhere, 'task', 'list');
+    expect([unreachable.code, unreachable.errors]).toEqual([6, expect.stringContaining('runboard start')]);
+    expect(await run('task', 'move', id, 'somewhere')).toMatchObject({ code: 2 });
+    expect(await run('nothing')).toMatchObject({ code: 2, errors: expect.stringContaining('unknown command') });
+    expect((await run('task', 'edit', id, '--repo', '../..')).errors).toContain('git.repo');
+    expect(await run('run', 'watch', id)).toMatchObject({ code: 2, errors: expect.stringContaining('run start') });
+    const refused = await run('--json', 'task', 'show', 'task_20260101_absent');
+    expect(JSON.parse(refused.errors)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await runWith({ signal: AbortSignal.abort() }, 'task', 'list')).toMatchObject({ code: 130 });
+  });
+
+  it('stores a key that the board accepts, and none that it refuses', async () => {
+    const signedOut = { XDG_CONFIG_HOME: home };
+    const login = (key: string) =>
+      runboard(['--url', board.url, 'login'], { environment: signedOut, input: `${key}\n` });
+    expect(await login('wrong')).toMatchObject({ code: 4 });
+    expect(await login('')).toMatchObject({ code: 2 });
+    expect((await login(adminKey)).output).not.toContain(adminKey);
+    expect(await readFile(join(home, 'runboard', 'cli.json'), 'utf8')).toContain(adminKey);
+    expect(await runboard(['task', 'list'], { environment: signedOut })).toMatchObject({ code: 0 });
+    expect(await runboard(['logout'], { environment: signedOut })).toMatchObject({ code: 0 });
+    const after = await runboard(['--url', board.url, 'task', 'list'], { environment: signedOut });
+    expect(after.code).toBe(4);
+  });
+
+  it('completes its commands in bash', async () => {
+    const { output } = await run('completion', 'bash');
+    const script = `${output}\nCOMP_WORDS=(runboard task sh); COMP_CWORD=2; _runboard; echo "\${COMPREPLY[@]}"`;
+    expect(spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout).toBe('show\n');
+    expect((await run('completion', 'tcsh')).code).toBe(2);
+  });
+
+  it('finds what a first run lacks', async () => {
+    const { code, output } = await run('doctor');
+    expect([code, output]).toEqual([6, expect.stringContaining('failed  agents: none is configured')]);
+    const unknown = await runWith({ environment: { RUNBOARD_URL: board.url } }, 'doctor');
+    expect(unknown.output).toContain('The board does not know you.');
+  });
+
+  it('prints its version and its help', async () => {
+    expect((await run('--version')).output).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await run('--help')).output).toContain('task');
+  });
+});
