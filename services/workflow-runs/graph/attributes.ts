@@ -19,17 +19,23 @@ const drawn = new Set(
 
 /** Attributes with a meaning, by what has them. */
 const meant = {
-  graph: new Set(['goal', 'label', 'loop_limit']),
+  graph: new Set(['goal', 'label', 'loop_limit', 'budget_tokens', 'budget_cost', 'budget_time']),
   node: new Set([
     ...['label', 'shape', 'type', 'prompt', 'system', 'model', 'max_tokens', 'max_retries', 'max_visits', 'timeout'],
-    ...['command', 'directory', 'sandbox', 'retry_delay'],
+    ...['command', 'directory', 'sandbox', 'retry_delay', 'fallback_models'],
     ...['duration', 'question', 'question_type', 'options', 'allow_freeform'],
   ]),
   edge: new Set(['label', 'condition', 'weight', 'max_traversals']),
 };
 
 /** Of those of a graph, what a subgraph cannot have: it would mean nothing there. */
-export const ofWholeGraph: ReadonlySet<string> = new Set(['goal', 'loop_limit']);
+export const ofWholeGraph: ReadonlySet<string> = new Set([
+  'goal',
+  'loop_limit',
+  'budget_tokens',
+  'budget_cost',
+  'budget_time',
+]);
 
 export type AttributeOwner = keyof typeof meant;
 

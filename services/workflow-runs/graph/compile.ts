@@ -1,8 +1,9 @@
 import { type Attributes, type DotGraph, maxProblems, readDot } from './dot';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
 import { GraphError } from './graph-error';
-import { readEdge, readLoopLimit, readNode, withLineBreaks } from './nodes';
+import { readEdge, readNode, withLineBreaks } from './nodes';
 import { structureProblems } from './structure';
+import { readLimits } from './whole-graph';
 
 export { GraphError } from './graph-error';
 
@@ -28,7 +29,7 @@ export function compileGraph(source: string): Graph {
   const graph: Graph = {
     name: nameOf(dot),
     ...goalOf(dot.attributes),
-    ...readLoopLimit(dot.attributes, problems),
+    ...readLimits(dot.attributes, problems),
     start: Object.values(nodes).find(({ kind }) => kind === 'start')?.id ?? '',
     nodes,
     edges,

@@ -44,6 +44,8 @@ export interface GraphNode {
   prompt?: string;
   system?: string;
   model?: string;
+  /** Models that are asked, one after the other, when the attempts of the one before have failed. */
+  fallbackModels?: string[];
   maxTokens?: number;
   /** How often a run may visit it; the graph's limit when absent. */
   maxVisits?: number;
@@ -89,12 +91,23 @@ export type Expression = Comparison | { all: Expression[] } | { any: Expression[
 /** All of it must hold. */
 export type Condition = Expression[];
 
+/** What a run may use altogether. */
+export interface Budget {
+  /** Of its prompts and answers. */
+  tokens?: number;
+  /** In USD, by the prices of the catalog. */
+  cost?: number;
+  /** From its start to its end, waits included, in milliseconds. */
+  timeMs?: number;
+}
+
 /** A workflow: checked, and small enough to be the input of its execution. */
 export interface Graph {
   name: string;
   goal?: string;
   /** How often a run may visit each node that has no limit of its own. */
   loopLimit?: number;
+  budget?: Budget;
   start: string;
   nodes: Record<string, GraphNode>;
   edges: GraphEdge[];

@@ -65,6 +65,7 @@ export function readNode(
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
+  const fallbackModels = namesOf('fallback_models', attributes, problem);
   const maxTokens = integer('max_tokens', attributes, { range: [1, 1_000_000], problem });
   return {
     id,
@@ -79,20 +80,11 @@ export function readNode(
     }),
     ...(kind === 'prompt' && {
       prompt: text('prompt') ?? label,
-      ...compact({ system, model, maxTokens }),
+      ...compact({ system, model, fallbackModels, maxTokens }),
     }),
     ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
 }
-
-/** The `loop_limit` of a graph; what is wrong with it is added to `problems`. */
-export const readLoopLimit = (attributes: Attributes, problems: string[]): { loopLimit?: number } =>
-  compact({
-    loopLimit: integer('loop_limit', attributes, {
-      range: [1, runLimits.stages],
-      problem: (message) => void problems.push(`Graph: ${message}.`),
-    }),
-  });
 
 /** Reads one edge; what is wrong with it is added to `problems`. */
 export function readEdge(
@@ -116,6 +108,19 @@ export function readEdge(
     }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
+}
+
+const maxNames = 10;
+
+function namesOf(name: string, attributes: Attributes, problem: (message: string) => void): string[] | undefined {
+  const names = attributes
+    .get(name)
+    ?.split(',')
+    .map((each) => each.trim());
+  if (names && (names.length > maxNames || names.includes(''))) {
+    problem(`${name} must be up to ${maxNames} names with commas between them`);
+  }
+  return names;
 }
 
 function kindOf(id: string, attributes: Attributes, problem: (message: string) => void): NodeKind {
@@ -149,7 +154,11 @@ function timeoutOf(kind: NodeKind, attributes: Attributes, problem: (message: st
   return durationOf(name, attributes, problem);
 }
 
-function durationOf(name: string, attributes: Attributes, problem: (message: string) => void): number | undefined {
+export function durationOf(
+  name: string,
+  attributes: Attributes,
+  problem: (message: string) => void,
+): number | undefined {
   const written = attributes.get(name);
   if (written === undefined) {
     return undefined;
@@ -161,7 +170,7 @@ function durationOf(name: string, attributes: Attributes, problem: (message: str
   return milliseconds;
 }
 
-function integer(
+export function integer(
   name: string,
   attributes: Attributes,
   { range: [least, most], problem }: { range: [number, number]; problem: (message: string) => void },

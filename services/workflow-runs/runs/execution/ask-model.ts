@@ -1,9 +1,10 @@
 import { ActivityFailure, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
 import { type GraphNode, usualPromptMs } from '../../graph/graph';
 import type { PromptAnswer, PromptInput, RunActivities } from './activities';
-import { type Continuation, SuspendedError } from './continuation';
+import { SuspendedError } from './continuation';
 import type { StageUnderWay } from './cursor';
 import { modelFailed } from './messages';
+import type { StageContext } from './stages';
 
 /** What an attempt may take beside the model's time: the stores. */
 const storesMs = 60_000;
@@ -14,7 +15,7 @@ const heartbeatTimeout = '15 seconds';
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
 
 /**
- * Asks the model of a node, again as often as the node allows when it does not answer. What else goes wrong, such as a service
+ * Asks the model of a node, again as often as the node allows when it does not answer, and then its fallback models likewise. What else goes wrong, such as a service
  * that ends in the middle, is repeated and counts as no attempt.
  *
  * @throws ActivityFailure of the last attempt
@@ -25,8 +26,9 @@ export async function askModel(
     maxRetries,
     timeoutMs = usualPromptMs,
     retryDelayMs = pause.first,
-  }: Pick<GraphNode, 'maxRetries' | 'timeoutMs' | 'retryDelayMs'>,
-  { underWay, continuation }: { underWay: StageUnderWay; continuation: Continuation },
+    fallbackModels = [],
+  }: Pick<GraphNode, 'maxRetries' | 'timeoutMs' | 'retryDelayMs' | 'fallbackModels'>,
+  { underWay, continuation, progress }: { underWay: StageUnderWay } & Pick<StageContext, 'continuation' | 'progress'>,
   prompt: PromptInput,
 ): Promise<PromptAnswer> {
   const summary = `prompt of ${prompt.stageId}`;
@@ -53,22 +55,40 @@ export async function askModel(
       throw new SuspendedError();
     }
     try {
-      return await continuation.duringPrompt(() => runPrompt({ ...prompt, attempt, timeoutMs }));
+      const { at } = underWay.fallback ?? { at: 0 };
+      const model = at === 0 ? {} : { model: fallbackModels[at - 1] as string };
+      return await continuation.duringPrompt(() => runPrompt({ ...prompt, ...model, attempt, timeoutMs }));
     } catch (error) {
-      if (attempt > maxRetries || !mayAnswerLater(error)) {
-        throw error;
+      const { at, from } = underWay.fallback ?? { at: 0, from: 1 };
+      const failure = modelFailureOf(error);
+      if (attempt - from >= maxRetries || failure?.retryable !== true) {
+        const next = fallbackModels[at];
+        if (next === undefined || !failure) {
+          throw error;
+        }
+        underWay.fallback = { at: at + 1, from: attempt + 1 };
+        underWay.attempt = attempt + 1;
+        delete underWay.untilMs;
+        const { stageId } = prompt;
+        progress.record(
+          { StageFallback: { stage_id: stageId, model: next, error: failure.message } },
+          `${stageId}/${at}`,
+        );
+        continue;
       }
       underWay.attempt = attempt + 1;
       underWay.untilMs =
-        Date.now() + Math.min(retryDelayMs * 2 ** (attempt - 1), Math.max(pause.longest, retryDelayMs));
+        Date.now() + Math.min(retryDelayMs * 2 ** (attempt - from), Math.max(pause.longest, retryDelayMs));
     }
   }
 }
 
-function mayAnswerLater(error: unknown): boolean {
+/** What a model failed with; `undefined` for any other failure. */
+function modelFailureOf(error: unknown): { message: string; retryable: boolean } | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure) || cause.type !== modelFailed) {
-    return false;
+    return undefined;
   }
-  return (cause.details?.[0] as { retryable?: boolean } | undefined)?.retryable === true;
+  const { retryable = false } = (cause.details?.[0] as { retryable?: boolean } | undefined) ?? {};
+  return { message: cause.message, retryable };
 }

@@ -10,6 +10,7 @@ export interface RunEvents {
   RunCancelled: { duration_ms: number };
   StageStarted: { stage_id: string; node_id: string; name: string; kind: string };
   StageRetrying: { stage_id: string; attempt: number; error: string };
+  StageFallback: { stage_id: string; model: string; error: string };
   StageCompleted: { stage_id: string; node_id: string; duration_ms: number; notes?: string; stop_reason?: string };
   StageFailed: { stage_id: string; node_id: string; duration_ms: number; error: string };
   StageCancelled: { stage_id: string; node_id: string };

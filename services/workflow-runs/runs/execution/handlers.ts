@@ -32,6 +32,8 @@ import type { RunProgress } from './progress';
 export interface RunControl {
   paused: boolean;
   cancelled: boolean;
+  /** The time of the run is over. */
+  timedOut: boolean;
   /** The run has ended, and its end is written. */
   ended: boolean;
   /** The walk has stopped: the next execution takes further messages. */

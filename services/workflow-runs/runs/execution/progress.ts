@@ -41,6 +41,8 @@ export interface ProgressState {
   /** Of questions, and of stages that wait for a call of their webhook. */
   questions: string[];
   guidance: { pieces: number; characters: number };
+  /** What prompts have used; absent in states of earlier versions. */
+  used?: { tokens: number; cost: number };
 }
 
 /** The values and guidance of a run. */
@@ -73,6 +75,8 @@ export class RunProgress {
   readonly #outcomes: Record<string, string>;
   readonly #logs: string[];
   readonly #guidance: ProgressState['guidance'];
+  /** What prompts have used. */
+  readonly used: { tokens: number; cost: number };
   #steps: number;
   #pending = nothing();
   #version: number;
@@ -97,6 +101,7 @@ export class RunProgress {
     this.#outcomes = { ...state.outcomes };
     this.#logs = [...state.logs];
     this.#guidance = { ...state.guidance };
+    this.used = { tokens: 0, cost: 0, ...state.used };
     this.loaded = earlier ? this.#load(earlier.version) : Promise.resolve();
     // An input that is refused needs none of it.
     this.loaded.catch(() => undefined);
@@ -116,6 +121,7 @@ export class RunProgress {
       logs: this.#logs,
       questions: [...this.#questions],
       guidance: this.#guidance,
+      used: this.used,
     };
   }
 
@@ -228,6 +234,11 @@ export class RunProgress {
     const node_id = stage.dot_id ?? stage.id;
     Object.assign(stage, fields, { status, ended_at: ended.toISOString(), duration_secs: durationMs / 1000 });
     this.#touch(stage);
+    if (fields.usage) {
+      const { input_tokens, output_tokens, cost } = fields.usage;
+      this.used.tokens += input_tokens + output_tokens;
+      this.used.cost += cost;
+    }
     if (stage.retries > 0) {
       this.#retries[node_id] = (this.#retries[node_id] ?? 0) + stage.retries;
     }

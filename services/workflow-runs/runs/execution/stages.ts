@@ -93,7 +93,7 @@ export const wait = (
 ): Promise<boolean> => walkers.rest(() => continuation.wait(holds, until));
 
 async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
-  const { runId, goal, progress, continuation } = run;
+  const { runId, goal, progress } = run;
   const prompt = fillIn(node.prompt ?? '', goal, progress.context);
   if (prompt.length > maxPromptCharacters) {
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
@@ -101,7 +101,7 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
   await progress.flush();
   const answer = await askModel(
     node,
-    { underWay, continuation },
+    { underWay, ...run },
     {
       runId,
       stageId: underWay.stage.id,

@@ -46,6 +46,7 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
     if (!cursor.underWay && !cursor.branches) {
       await untilMayBegin(run);
       assertMayVisit(node, run);
+      assertWithinBudget(node, run);
     }
     const outcome = cursor.branches ? success : await visit(node, run, cursor);
     if (node.kind === 'exit') {
@@ -95,6 +96,19 @@ function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk)
         ? `It came to ${id} more than ${runLimits.usualVisits} times: it goes in circles. Set max_visits or loop_limit if it is meant to.`
         : `It came to ${id} more than ${limit} times, which is its limit.`,
     );
+  }
+}
+
+/** @throws RunFailedError for a prompt that the budget of the run has nothing left for */
+function assertWithinBudget({ kind, id }: GraphNode, { graph: { budget }, progress: { used } }: Walk): void {
+  if (kind !== 'prompt') {
+    return;
+  }
+  if (budget?.tokens !== undefined && used.tokens >= budget.tokens) {
+    throw new RunFailedError(`It has used ${used.tokens} of ${budget.tokens} tokens, so that ${id} is not asked.`);
+  }
+  if (budget?.cost !== undefined && used.cost >= budget.cost) {
+    throw new RunFailedError(`It has used $${used.cost.toFixed(4)} of $${budget.cost}, so that ${id} is not asked.`);
   }
 }
 

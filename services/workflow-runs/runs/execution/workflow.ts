@@ -9,6 +9,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunStatus } from '../run';
@@ -19,7 +20,7 @@ import { handleMessages, type RunControl } from './handlers';
 import { lookAgain, type RunInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
-import { type Walk, walk } from './walk';
+import { RunFailedError, type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
 type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>;
@@ -71,6 +72,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const control: RunControl = {
     paused: state?.paused ?? false,
     cancelled: false,
+    timedOut: false,
     ended: false,
     suspended: false,
     verifying: 0,
@@ -119,11 +121,21 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       await activities.runEnded();
     }
   };
+  /** Ends the run when its time is over. */
+  const endInTime = async (untilMs: number): Promise<void> => {
+    await sleep(Math.max(1, untilMs - Date.now()), { summary: 'time budget of the run' });
+    control.timedOut = true;
+    scope.cancel();
+  };
   /** @returns why it came to no end, if it did not */
   const walkToEnd = async (): Promise<unknown> => {
     const walked = scope.run(begin).then(nothing, (error: unknown) => error);
     const watching = new CancellationScope();
     watching.run(() => walkers.watch(reportWaiting, state?.waiting)).catch(nothing);
+    if (graph.budget?.timeMs !== undefined) {
+      const untilMs = startedAt.getTime() + graph.budget.timeMs;
+      watching.run(() => endInTime(untilMs)).catch(nothing);
+    }
     const failure = await walked;
     watching.cancel();
     return failure;
@@ -177,6 +189,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   }
 
   return CancellationScope.nonCancellable(async () => {
+    if (control.timedOut && !control.cancelled && isCancellation(failure)) {
+      failure = new RunFailedError('The time that its budget allows is over.');
+    }
     const status = control.cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
     const endedAt = new Date();
     const duration_ms = endedAt.getTime() - startedAt.getTime();

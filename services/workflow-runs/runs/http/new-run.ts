@@ -1,5 +1,6 @@
 import { ulid } from 'ulid';
 import { compact } from '../../../../platform/json/compact';
+import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
 import type { CommandSandbox } from '../../commands/command-sandbox';
@@ -20,11 +21,25 @@ export async function assertRoomFor({ runs, env }: RunsContext): Promise<void> {
   }
 }
 
-/** @throws AppError 400 for a node whose model is not in the catalog */
-export function assertModels({ nodes }: Graph, models: Models): void {
-  const lost = Object.values(nodes).find(({ model }) => model !== undefined && !models.find(model));
-  if (lost) {
-    throw refuse(400, `Node "${lost.id}": Model not found: ${lost.model ?? ''}`);
+const isPriced = (model: Model, models: Models): boolean =>
+  models.isDry(model) ||
+  (model.costs.input_cost_per_mtok !== undefined && model.costs.output_cost_per_mtok !== undefined);
+
+/** @throws AppError 400 for a node whose model is not in the catalog, or has no prices although the run has a budget of money */
+export function assertModels({ nodes, budget }: Graph, models: Models): void {
+  for (const { id, kind, model, fallbackModels = [] } of Object.values(nodes)) {
+    const lost = [...(model === undefined ? [] : [model]), ...fallbackModels].find((name) => !models.find(name));
+    if (lost !== undefined) {
+      throw refuse(400, `Node "${id}": Model not found: ${lost}`);
+    }
+    const asked = kind === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
+    const unpriced = asked.map((name) => models.find(name)).find((found) => found && !isPriced(found, models));
+    if (budget?.cost !== undefined && unpriced) {
+      throw refuse(
+        400,
+        `Node "${id}": ${unpriced.id} has no prices in the catalog, so that budget_cost would not be kept.`,
+      );
+    }
   }
 }
 
