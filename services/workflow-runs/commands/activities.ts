@@ -5,12 +5,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { findCommand } from '../../../platform/processes/find-command';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import { cut } from '../../../platform/text/cut';
+import { maxJsonOutput } from '../graph/graph';
 import type { StageMessageStore } from '../runs/execution/turns';
 import type { RunStore } from '../runs/store';
+import type { SchemaChecker } from '../schemas/schema-checker';
 import type { CommandSandbox } from './command-sandbox';
 import { commandFailed, type CommandInput, type CommandResult } from './messages';
 import type { CommandResultStore } from './result-store';
-import { type ProgramResult, runProgram } from './run-program';
+import { type Captured, type ProgramResult, runProgram } from './run-program';
 import { directoryWithin, OutsideWorkspaceError, type Workspaces } from './workspace';
 
 /** Where programs are searched, in the sandbox as on the host. */
@@ -27,13 +29,14 @@ export interface CommandDependencies {
   turns: StageMessageStore;
   workspaces: Workspaces;
   commandResults: CommandResultStore;
+  schemas: SchemaChecker;
   /** Absent where commands are not run. */
   sandbox?: CommandSandbox | undefined;
 }
 
 /** What runs with commands need of the hosts that run them. */
 export function createCommandActivities(dependencies: CommandDependencies) {
-  const { runs, turns, workspaces, commandResults, sandbox } = dependencies;
+  const { runs, turns, workspaces, commandResults, schemas, sandbox } = dependencies;
   return {
     /** Gives the run a workspace on this host, unless it has one; returns the task queue of its host. */
     assignWorkspace: ({ runId }: { runId: string }): Promise<string> => workspaces.assign(runId),
@@ -58,7 +61,7 @@ export function createCommandActivities(dependencies: CommandDependencies) {
         throw refused('Commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.');
       }
       const ended = await confined(input, { sandbox, workspace: await workspaces.open(runId) });
-      const result = resultOf(ended);
+      const result = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
       await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
       await commandResults.put(runId, stageId, { attempt, result });
       return result;
@@ -111,6 +114,23 @@ function resultOf({ exitCode, signal, timedOut, stdout, stderr }: ProgramResult)
     output,
     ...(exitCode === 0 ? {} : { failure: last === '' ? failure : `${failure} ${last}` }),
   };
+}
+
+/** The result of a command that has a schema, with its output as a value; it counts as failed when that does not fit. */
+async function fitting(
+  result: CommandResult,
+  { schema, stdout, schemas }: { schema?: object | undefined; stdout: Captured; schemas: SchemaChecker },
+): Promise<CommandResult> {
+  if (schema === undefined || result.failure !== undefined) {
+    return result;
+  }
+  if (stdout.bytes > maxJsonOutput) {
+    return { ...result, failure: `Its output has more than ${maxJsonOutput} bytes.` };
+  }
+  const fit = await schemas.check(schema, stdout.text);
+  return 'problems' in fit
+    ? { ...result, failure: `Its output does not fit the schema: ${fit.problems.join('; ')}` }
+    : { ...result, value: fit.value };
 }
 
 const toolUse = (

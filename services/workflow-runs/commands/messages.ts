@@ -10,6 +10,8 @@ export interface CommandInput {
   /** `''`: the first of the service. */
   preset: string;
   timeoutMs: number;
+  /** The JSON schema that its standard output has to fit. */
+  schema?: Record<string, unknown>;
   /** How often it was run before, and itself: 1, 2 … */
   attempt: number;
 }
@@ -19,6 +21,8 @@ export interface CommandResult {
   exitCode: number | null;
   /** The beginning of its standard output. */
   output: string;
+  /** The value of an output that fits its schema; absent without one, and after a failure. */
+  value?: unknown;
   /** Why it counts as failed; absent for exit code 0. */
   failure?: string;
 }

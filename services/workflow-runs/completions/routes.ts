@@ -64,6 +64,6 @@ async function complete(
   if (schema === undefined) {
     return completionOf(id, await models.complete(request, { signal }));
   }
-  const { answer, ...output } = await completeStructured({ models, schemas }, { ...request, schema }, signal);
+  const { answer, ...output } = await completeStructured({ models, schemas }, { ...request, schema }, { signal });
   return { ...completionOf(id, answer), ...output };
 }

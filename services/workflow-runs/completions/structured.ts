@@ -1,5 +1,5 @@
 import { maxMessages } from '../../../platform/models/message';
-import type { Models } from '../../../platform/models/models';
+import type { CallOptions, Models } from '../../../platform/models/models';
 import type { ModelAnswer, ModelRequest, Usage } from '../../../platform/models/request';
 import { refuse } from '../http/errors';
 import type { SchemaChecker } from '../schemas/schema-checker';
@@ -18,11 +18,11 @@ export interface StructuredAnswer {
 export async function completeStructured(
   { models, schemas }: { models: Models; schemas: SchemaChecker },
   request: ModelRequest & { schema: object },
-  signal: AbortSignal,
+  options: Pick<CallOptions, 'signal' | 'timeoutMs'>,
 ): Promise<StructuredAnswer> {
   const { schema, messages } = request;
   await schemas.assertSchema(schema);
-  const first = await models.complete(request, { signal });
+  const first = await models.complete(request, options);
   if (first.toolCalls.length > 0) {
     return { answer: first };
   }
@@ -34,7 +34,7 @@ export async function completeStructured(
     throw misfit(first, fit.problems);
   }
   const repair = repairOf(first.text, fit.problems);
-  const second = await models.complete({ ...request, messages: [...messages, ...repair] }, { signal });
+  const second = await models.complete({ ...request, messages: [...messages, ...repair] }, options);
   const answer = { ...second, usage: added(first.usage, second.usage) };
   const again = await schemas.check(schema, second.text);
   if ('value' in again) {

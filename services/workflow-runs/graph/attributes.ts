@@ -22,7 +22,7 @@ const meant = {
   graph: new Set(['goal', 'label', 'loop_limit', 'budget_tokens', 'budget_cost', 'budget_time']),
   node: new Set([
     ...['label', 'shape', 'type', 'prompt', 'system', 'model', 'max_tokens', 'max_retries', 'max_visits', 'timeout'],
-    ...['command', 'directory', 'sandbox', 'retry_delay', 'fallback_models'],
+    ...['command', 'directory', 'sandbox', 'retry_delay', 'fallback_models', 'output_schema'],
     ...['duration', 'question', 'question_type', 'options', 'allow_freeform'],
   ]),
   edge: new Set(['label', 'condition', 'weight', 'max_traversals']),

@@ -129,6 +129,8 @@ describe('workflow graph compiler', () => {
       around('a [shape=hexagon]; a -> exit [label="👍"]'),
       /has no letter or digit/,
     ],
+    ['a schema that is no JSON', around(`a [output_schema="{type: string}"]`), /output_schema must be a JSON schema/],
+    ['a schema of a person', around('a [shape=hexagon, output_schema="{}"]'), /of prompts and commands only/],
     ['a budget of nothing', around('budget_tokens=0'), /budget_tokens must be/],
     ['a budget that is no amount', around('budget_cost="1e3"'), /budget_cost must be/],
     ['a budget of a subgraph', around('{ graph [budget_time="1h"]; b }'), /"budget_time" belongs to the graph/],

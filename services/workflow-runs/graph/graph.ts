@@ -53,6 +53,8 @@ export interface GraphNode {
   maxRetries: number;
   /** The longest one try, an answer or a wait may take, in milliseconds. */
   timeoutMs?: number;
+  /** Of `prompt` and `command`: the JSON schema that the output has to fit. */
+  outputSchema?: Record<string, unknown>;
   /** Of `command`. */
   command?: CommandNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
@@ -117,6 +119,9 @@ export interface Graph {
 export const usualPromptMs = 600_000;
 /** How long a program may run whose node does not say it, in milliseconds. */
 export const usualCommandMs = 600_000;
+
+/** The longest output that is JSON by a schema, in characters: it becomes a value of its run. */
+export const maxJsonOutput = 65_536;
 
 /** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
 export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };

@@ -14,6 +14,7 @@ import {
   usualCommandMs,
   usualPromptMs,
 } from './graph';
+import { outputSchemaOf } from './output-schema';
 
 /** What a shape stands for. */
 const kindOfShape: Readonly<Record<string, NodeKind>> = {
@@ -74,6 +75,7 @@ export function readNode(
     maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command ? 0 : usualRetries),
     ...compact({
       timeoutMs,
+      outputSchema: outputSchemaOf(kind, attributes, problem),
       command,
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),

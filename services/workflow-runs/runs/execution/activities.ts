@@ -11,6 +11,7 @@ import { activityForbidden } from '../../../../platform/temporal/activity-fence'
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import type { EntryLog } from '../../../../stores/port/collection';
+import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { CheckpointStore } from '../checkpoint-store';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
@@ -18,6 +19,7 @@ import type { RunStore } from '../store';
 import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
+import { completeFitting, MisfitError } from './fitting-answer';
 import { withGuidance } from './guidance';
 import { type Guidance, modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
 import type { RunUpdate, StoredTexts } from './progress';
@@ -32,6 +34,7 @@ export interface RunActivityDependencies {
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
   models: Models;
+  schemas: SchemaChecker;
   proofs: ProofVerifier;
   messageProofs: Pick<MessageProofs, 'sign'>;
   now: () => Date;
@@ -54,6 +57,8 @@ export interface PromptInput {
   system?: string;
   model?: string;
   maxTokens?: number;
+  /** The JSON schema that the answer has to fit. */
+  schema?: Record<string, unknown>;
   /** How often the model was asked before, and itself: 1, 2 …; absent in histories of earlier versions, whose attempts Temporal counts. */
   attempt?: number;
   /** How long the model may take, in milliseconds; its provider's limit when absent. */
@@ -62,6 +67,8 @@ export interface PromptInput {
 
 export interface PromptAnswer {
   text: string;
+  /** The value of an answer that fits its schema; absent without one. */
+  output?: unknown;
   /** Id of the model that answered. */
   model: string;
   usage: Usage;
@@ -84,7 +91,7 @@ const roomForAnswer = (
 ): number => Math.min(maxTokens, Math.floor(window / 4));
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
-  const { runs, turns, checkpoints, continuations, events, dispatcher, models, proofs, messageProofs, now } =
+  const { runs, turns, checkpoints, continuations, events, dispatcher, models, schemas, proofs, messageProofs, now } =
     dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
@@ -173,6 +180,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       system,
       model,
       maxTokens,
+      schema,
       ...asked
     }: PromptInput): Promise<PromptAnswer> {
       const run = await runs.get(runId);
@@ -188,7 +196,13 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
           messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
           ...compact({ system, model, max_tokens: maxTokens }),
         };
-        const answer = await withHeartbeat((signal) => models.complete(request, { signal, ...compact({ timeoutMs }) }));
+        const { answer, output } = await withHeartbeat((signal) =>
+          completeFitting(
+            { models, schemas },
+            { ...request, ...compact({ schema }) },
+            { signal, ...compact({ timeoutMs }) },
+          ),
+        );
         await turns.put(runId, stageId, [
           ...(system === undefined ? [] : [{ kind: 'system' as const, content: system }]),
           { kind: 'user' as const, content: prompt },
@@ -197,6 +211,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
         const { text, usage, stopReason } = answer;
         return {
           text: text.slice(0, keptCharacters),
+          ...(schema && { output }),
           model: answer.model,
           usage,
           retries: attempt - 1,
@@ -204,7 +219,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
         };
       } catch (error) {
         Context.current().cancellationSignal.throwIfAborted();
-        if (!(error instanceof ModelError)) {
+        if (!(error instanceof ModelError || error instanceof MisfitError)) {
           throw error;
         }
         const { message, retryable } = error;

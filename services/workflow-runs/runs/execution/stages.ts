@@ -110,9 +110,11 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
       ...(node.system !== undefined && { system: fillIn(node.system, goal, progress.context) }),
       ...(node.model !== undefined && { model: node.model }),
       ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
+      ...(node.outputSchema && { schema: node.outputSchema }),
     },
   );
-  progress.setValues({ [`${node.id}_output`]: answer.text, last_output: answer.text });
+  const output = node.outputSchema ? answer.output : answer.text;
+  progress.setValues({ [`${node.id}_output`]: output, last_output: output });
   const { model, usage, retries, stopReason } = answer;
   const cut = stopReason !== undefined && { stop_reason: stopReason };
   return {

@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import { AppError } from '../../../../platform/errors/app-error';
 import { compact } from '../../../../platform/json/compact';
 import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
@@ -40,6 +41,28 @@ export function assertModels({ nodes, budget }: Graph, models: Models): void {
         `Node "${id}": ${unpriced.id} has no prices in the catalog, so that budget_cost would not be kept.`,
       );
     }
+  }
+}
+
+/** @throws AppError 400 for a schema that is none, or that the answers of a dry run never fit; 429 when too many are checked */
+export async function assertSchemas(
+  { nodes }: Graph,
+  { schemas, models }: Pick<RunsContext, 'schemas' | 'models'>,
+): Promise<void> {
+  for (const { id, kind, model, fallbackModels = [], outputSchema } of Object.values(nodes)) {
+    if (!outputSchema) {
+      continue;
+    }
+    const asked = kind === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
+    const dry = asked.map((name) => models.find(name)).find((found) => found && models.isDry(found));
+    if (dry) {
+      throw refuse(400, `Node "${id}": ${dry.id} is not called, and its synthetic answer fits no output_schema.`);
+    }
+    await schemas.assertSchema(outputSchema).catch((error: unknown) => {
+      throw error instanceof AppError && error.status === 422
+        ? refuse(400, `Node "${id}": output_${error.message}`)
+        : error;
+    });
   }
 }
 

@@ -42,6 +42,7 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
   });
   const input: Omit<CommandInput, 'attempt'> = {
     ...{ runId, stageId, argv, timeoutMs, preset: command?.sandbox ?? '' },
+    ...(node.outputSchema && { schema: node.outputSchema }),
     ...(command?.directory !== undefined && { directory: command.directory }),
   };
   for (;;) {
@@ -60,11 +61,12 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
 
 function ended(
   { id }: GraphNode,
-  { exitCode, output, failure }: CommandResult,
+  { exitCode, output, value, failure }: CommandResult,
   { run: { progress }, attempt }: { run: StageContext; attempt: number },
 ): Worked {
+  const shown = value === undefined ? output : value;
   progress.setValues({
-    ...{ [`${id}_output`]: output, last_output: output },
+    ...{ [`${id}_output`]: shown, last_output: shown },
     ...{ [`${id}_exit_code`]: exitCode, last_exit_code: exitCode },
   });
   const retries = attempt - 1;
