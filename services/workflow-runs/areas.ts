@@ -6,6 +6,7 @@ import { openModelCatalog } from './models/routes';
 import { openRetros } from './retros/routes';
 import type { RunsContext } from './runs/context';
 import { runRoutes } from './runs/http/routes';
+import { runFileRoutes } from './runs/http/routes.files';
 import { runReadingRoutes } from './runs/http/routes.reading';
 import { runTalkingRoutes } from './runs/http/routes.talking';
 import { workflowRoutes } from './runs/http/routes.workflows';
@@ -29,6 +30,7 @@ export const areas: readonly OpenArea[] = [
 export function runAreas(routes: Routes, runs: RunsContext): void {
   runRoutes(routes, runs);
   runReadingRoutes(routes, runs);
+  runFileRoutes(routes, runs);
   runTalkingRoutes(routes, runs);
   webhookRoutes(routes, runs);
   workflowRoutes(routes, runs);

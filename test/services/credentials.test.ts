@@ -48,9 +48,9 @@ describe('the workflow-run service', () => {
   const otherKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const past = Math.floor(Date.now() / 1000) - 60;
 
-  it('is open for finding it, and for nothing else', () => {
+  it('is open for finding it, for webhooks, whose URL is their credential, and for nothing else', () => {
     const open = operations.filter((operation) => operation.permission === undefined).map(({ name }) => name);
-    expect(open.sort()).toEqual(['GET /', 'GET /health', 'GET /openapi.json']);
+    expect(open.sort()).toEqual(['GET /', 'GET /health', 'GET /openapi.json', 'POST /webhooks/{token}']);
     expect(guarded().length).toBeGreaterThanOrEqual(40);
   });
 

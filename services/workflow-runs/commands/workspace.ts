@@ -16,8 +16,8 @@ export const workspacesDirectory = ({ BOARD_DATA_DIR }: { BOARD_DATA_DIR: string
 export interface Workspaces {
   /** Gives a run a workspace on this host unless it has one; returns the queue of the host that has it. */
   assign: (runId: string) => Promise<string>;
-  /** Whether the run has a workspace, on whichever host. */
-  has: (runId: string) => Promise<boolean>;
+  /** Where the workspace of a run is, by the host that asks; `none` when it has none. */
+  whereIs: (runId: string) => Promise<'here' | 'elsewhere' | 'none'>;
   /** The run's directory on this host, which is made when it is missing. */
   open: (runId: string) => Promise<string>;
   pathOf: (runId: string) => string;
@@ -37,7 +37,10 @@ export async function openWorkspaces(
   return {
     pathOf,
     assign: async (runId) => (await insertOrGet(records, { _id: runId, queue, created_at: now().toISOString() })).queue,
-    has: async (runId) => (await records.get(runId)) !== undefined,
+    async whereIs(runId) {
+      const record = await records.get(runId);
+      return record === undefined ? 'none' : record.queue === queue ? 'here' : 'elsewhere';
+    },
     async open(runId) {
       await mkdir(pathOf(runId), { recursive: true, mode: 0o700 });
       return realpath(pathOf(runId));

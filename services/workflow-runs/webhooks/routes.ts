@@ -15,7 +15,7 @@ const shared = { mount: 'root' as const, tag: 'webhooks' };
 const webhook = z
   .object({
     stage_id: z.string(),
-    url: z.string().meta({ description: 'Whoever has it may call it, once' }),
+    url: z.string().meta({ description: 'Every caller that has it may call it, once' }),
     expires_at: z.string().optional(),
   })
   .meta({ id: 'Webhook' });

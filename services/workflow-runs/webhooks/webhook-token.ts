@@ -18,7 +18,7 @@ const shape = /^([0-9A-HJKMNP-TV-Z]{26})\.([A-Za-z0-9_-]{1,700})\.([A-Za-z0-9_-]
 
 /**
  * Tokens of webhooks, which follow from their stage and a key that only this service's stores have: no token is stored, and
- * whoever has one cannot make another.
+ * one is of no use for another stage.
  */
 export async function openWebhookTokens(db: Database) {
   const keys = await db.collection<WebhookKey>({ name: 'workflow-run-webhook-keys' });

@@ -121,7 +121,13 @@ export const previewInput = z
 
 /** A file before and after a run; empty where it was not there. */
 const fileText = z.object({ name: z.string(), contents: z.string() });
-export const changedFile = z.object({ old_file: fileText, new_file: fileText }).meta({ id: 'ChangedFile' });
+const omitted = z
+  .enum(['binary', 'too-large', 'no-file', 'gone'])
+  .optional()
+  .meta({ description: 'Why its contents are not shown' });
+export const changedFile = z
+  .object({ old_file: fileText, new_file: fileText.extend({ omitted }) })
+  .meta({ id: 'ChangedFile' });
 
 export const configuration = z
   .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string(), vars: runVars.optional() })

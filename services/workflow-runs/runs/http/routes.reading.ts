@@ -7,11 +7,11 @@ import { callerLeft } from '../../http/caller-left';
 import { refuse } from '../../http/errors';
 import { eventStream, lastEventId } from '../../http/event-stream';
 import { requireFound } from '../../http/fields';
-import { pageFields, pageFrom, pageOf, pageQuery } from '../../http/pages';
+import { pageFrom, pageOf, pageQuery } from '../../http/pages';
 import { ping, withPings } from '../../http/pings';
 import type { RunsContext } from '../context';
 import { hasEnded, runCheckpoint, runId } from '../run';
-import { changedFile, configuration, stageAnswer, turn } from './contracts';
+import { configuration, stageAnswer, turn } from './contracts';
 import { drawGraph } from './draw';
 import { followRun } from './follow';
 import { readGraph } from './read-graph';
@@ -97,25 +97,6 @@ export function runReadingRoutes(
     async ({ params, query }) => {
       const run = requireFound(await runs.get(params.id), 'Run');
       return query.checkpoint === undefined ? (run.checkpoint ?? null) : selected(run._id, query.checkpoint);
-    },
-  );
-
-  routes.add(
-    {
-      ...shared,
-      path: '/runs/:id/files',
-      operationId: 'listRunFiles',
-      summary: 'List files that a run has changed; runs have no workspace, so there are none to list',
-      params: byId,
-      query: z.strictObject({ ...pageFields, ...checkpointSelector }),
-      response: pageOf(changedFile),
-    },
-    async ({ params, query }) => {
-      const { _id } = requireFound(await runs.get(params.id), 'Run');
-      if (query.checkpoint !== undefined) {
-        await selected(_id, query.checkpoint);
-      }
-      throw refuse(404, 'Run has no workspace, and so no files.');
     },
   );
 

@@ -141,6 +141,32 @@ describe('a command of a run', () => {
     expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: 'out is not in the workspace.' } });
   });
 
+  it('makes files, which are listed without what is elsewhere', async () => {
+    const id = await start(
+      single(
+        `command=${sh('mkdir -p a/b; echo hi > a/b/text; head -c 2 /dev/zero > binary; head -c 70000 /dev/zero > large; ln -s /etc/passwd link; ln -s /etc dir; mkfifo pipe; touch empty')}`,
+      ),
+    );
+    await untilStatus(id, 'completed');
+    const { data } = await get(`/runs/${id}/files`);
+    expect(data.map(({ new_file }: { new_file: unknown }) => new_file)).toEqual([
+      { name: 'a/b/text', contents: 'hi\n' },
+      { name: 'binary', contents: '', omitted: 'binary' },
+      { name: 'dir', contents: '', omitted: 'no-file' },
+      { name: 'empty', contents: '' },
+      { name: 'large', contents: '', omitted: 'too-large' },
+      { name: 'link', contents: '', omitted: 'no-file' },
+      { name: 'pipe', contents: '', omitted: 'no-file' },
+    ]);
+    const page = await get(`/runs/${id}/files?page[limit]=1&page[offset]=1`);
+    expect(page).toMatchObject({ data: [{ old_file: { name: 'binary', contents: '' } }], meta: { has_more: true } });
+    expect((await service.call('GET', `/runs/${id}/files?checkpoint=c.1`)).status).toBe(404);
+    const many = await start(single(`command=${sh('seq 10001 | xargs touch')}`));
+    await untilStatus(many, 'completed');
+    expect((await service.call('GET', `/runs/${many}/files`)).status).toBe(409);
+    expect((await service.call('GET', `/runs/${await start('digraph { start -> exit }')}/files`)).status).toBe(404);
+  });
+
   it('is refused with a preset that there is not', async () => {
     const refusal = await service.call('POST', '/runs', { dot_source: single('command=ls, sandbox=other') });
     expect(refusal).toMatchObject({

@@ -36,7 +36,7 @@ describe('a webhook of a run', () => {
     expect(await get(`/runs/${id}/webhooks`)).toMatchObject({ data: [] });
     const names = (await events).map(({ event }) => Object.keys(event)[0]);
     expect(names).toEqual(expect.arrayContaining(['WebhookWaiting', 'WebhookReceived']));
-    // Whoever reads histories or events cannot call one.
+    // A reader of histories or events cannot call one.
     const token = url.split('/').at(-1)!;
     const secret = token.split('.').at(-1)!;
     expect(await historyOf(id)).not.toContain(secret);
