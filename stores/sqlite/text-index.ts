@@ -24,7 +24,7 @@ const titleWeight = 4;
  */
 export function textIndexSql(name: string): string[] {
   return [
-    `CREATE TABLE IF NOT EXISTS ${identifier(`${name}.ids`)} (row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)`,
+    `CREATE TABLE IF NOT EXISTS ${identifier(`${name}.ids`)} (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)`,
     `CREATE VIRTUAL TABLE IF NOT EXISTS ${identifier(`${name}.words`)} USING fts5(
       scope, title, body, content='', contentless_delete=1, tokenize='ascii')`,
   ];

@@ -21,13 +21,27 @@ export interface Nearest {
   isComplete: boolean;
 }
 
-const dot = (a: Float32Array, b: Float32Array): number => {
-  let sum = 0;
-  for (let index = 0; index < a.length; index += 1) {
-    sum += (a[index] ?? 0) * (b[index] ?? 0);
+/** Four sums at once, which is half the time of one. */
+function dot(a: Float32Array, b: Float32Array): number {
+  let [first, second, third, fourth] = [0, 0, 0, 0];
+  for (let index = 0; index < a.length; index += 4) {
+    first += (a[index] ?? 0) * (b[index] ?? 0);
+    second += (a[index + 1] ?? 0) * (b[index + 1] ?? 0);
+    third += (a[index + 2] ?? 0) * (b[index + 2] ?? 0);
+    fourth += (a[index + 3] ?? 0) * (b[index + 3] ?? 0);
   }
-  return sum;
-};
+  return first + second + third + fourth;
+}
+
+/** The nearest part, and how near it is. */
+function nearestPart(vectors: readonly Float32Array[], query: Float32Array): Omit<Near, 'entry'> {
+  let nearest = { part: 0, score: -Infinity };
+  for (const [part, vector] of vectors.entries()) {
+    const score = dot(vector, query);
+    nearest = score > nearest.score ? { part, score } : nearest;
+  }
+  return nearest;
+}
 
 const best = (near: Near[], limit: number): Near[] =>
   near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1)).slice(0, limit);
@@ -95,7 +109,8 @@ export function createVectors(store: SearchVectorStore, model: string) {
       let near: Near[] = [];
       let isComplete = true;
       let compared = 0;
-      for (const entry of [...known]) {
+      let leastScore = -Infinity;
+      for (const entry of known) {
         if (!collections.includes(entry.collection)) {
           continue;
         }
@@ -104,13 +119,15 @@ export function createVectors(store: SearchVectorStore, model: string) {
           isComplete = false;
           continue;
         }
-        const scores = document.vectors.map((vector) => dot(vector, query));
-        const score = Math.max(...scores);
-        near.push({ entry, part: scores.indexOf(score), score });
-        compared += scores.length;
+        const nearest = nearestPart(document.vectors, query);
+        if (nearest.score >= leastScore) {
+          near.push({ entry, ...nearest });
+        }
+        compared += document.vectors.length;
         if (compared >= maxInTurn) {
           compared = 0;
           near = best(near, limit);
+          leastScore = near.length < limit ? -Infinity : (near.at(-1)?.score ?? -Infinity);
           await nextTurn();
         }
       }

@@ -47,6 +47,8 @@ async function files(directory: string): Promise<Record<string, string>> {
 }
 
 const auditTables = new Set(['audit', 'audit-heads']);
+/** The search index follows what is stored, a little later. */
+const searchTables = /^(?:ws-[a-z0-9]+-)?search[.-]/;
 
 /** The last action in the audit log. That authentications fail is written there too, once a minute, and is no action. */
 async function lastAction(audit: AuditStore): Promise<string> {
@@ -61,6 +63,6 @@ async function lastAction(audit: AuditStore): Promise<string> {
 export async function whatIsStored({ env, audit }: Pick<ApiContext, 'env' | 'audit'>): Promise<Record<string, string>> {
   const { MONGODB_URL: mongoUrl, BOARD_DATA_DIR: dataDir } = env;
   const stored = mongoUrl === undefined ? tables(join(dataDir, 'runboard.sqlite')) : await mongoCollections(mongoUrl);
-  const withoutAudit = Object.entries(stored).filter(([name]) => !auditTables.has(name));
+  const withoutAudit = Object.entries(stored).filter(([name]) => !auditTables.has(name) && !searchTables.test(name));
   return { ...Object.fromEntries(withoutAudit), lastAction: await lastAction(audit), ...(await files(dataDir)) };
 }
