@@ -20,6 +20,19 @@ export const adapterRemedies: Record<string, Remedy> = {
   ADAPTER_LIMIT: [list('Change an adapter that is there instead.')],
   ADAPTER_NOT_POLLED: [health('Read how the adapter does; replies are posted to it.')],
   ADAPTER_UNAVAILABLE: [health('Read what is wrong with the adapter.')],
+  DEFINITION_CHANGED: [
+    {
+      call: 'POST /api/integrations/communication/adapters/:adapterId/community/definitions/preview',
+      remedy: 'Preview the definition as it is now.',
+      ids: { adapterId: ['adapterId'] },
+    },
+  ],
+  DEFINITION_CONFLICT: [
+    {
+      call: 'GET /api/config/profiles',
+      remedy: 'Read the profile, and import under another profileId or overwrite it.',
+    },
+  ],
   CHANNEL_ALREADY_MAPPED: [
     {
       call: 'POST /api/integrations/communication/adapters/:adapterId/community/channels/:channelId/disable',

@@ -2,6 +2,7 @@ import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
 import { createActivityStore } from './activity-store';
 import { createAdapterChannelStore } from './adapter-channel-store';
+import { createAdapterDefinitionStore } from './adapter-definition-store';
 import { createAdapterDeliveryStore } from './adapter-delivery-store';
 import { createAdapterMappingStore } from './adapter-mapping-store';
 import { createAdapterStore } from './adapter-store';
@@ -16,6 +17,7 @@ export const openChatStores = (database: Database) =>
   openTogether({
     activity: createActivityStore(database),
     adapterChannels: createAdapterChannelStore(database),
+    adapterDefinitions: createAdapterDefinitionStore(database),
     adapterDeliveries: createAdapterDeliveryStore(database),
     adapterMappings: createAdapterMappingStore(database),
     adapters: createAdapterStore(database),

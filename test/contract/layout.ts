@@ -46,6 +46,7 @@ export const topLevel = [
 /** Resources that are a part of an area, by their name in the singular: `group/resource` to the area. */
 const parts: Record<string, string> = {
   'chat/adapter-channel': 'adapters',
+  'chat/adapter-definition': 'adapters',
   'chat/adapter-delivery': 'adapters',
   'chat/adapter-mapping': 'adapters',
   'chat/community-event': 'adapters',

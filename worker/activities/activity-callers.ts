@@ -203,6 +203,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   launchDeliverableAgent: deliverable,
   observeDeliverableAgent: deliverable,
   endDeliverableRun: deliverable,
+  readAdapterDefinitions: adapter,
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

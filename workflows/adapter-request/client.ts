@@ -15,6 +15,8 @@ export interface AdapterRequests {
   probe(asked: Asked): Promise<AdapterProbe['status']>;
   /** @throws AppError 502 with the reason of the other side, 503 */
   poll(asked: Asked): Promise<PollReport>;
+  /** Has the definitions of a community read into the stores; returns how many. @throws AppError 502, 503 */
+  readDefinitions(asked: Asked): Promise<number>;
 }
 
 const pending = () =>
@@ -44,6 +46,7 @@ export function createAdapterRequests(client: Client): AdapterRequests {
 
   return {
     probe: (asked) => ask({ ...asked, question: { kind: 'probe' } }),
+    readDefinitions: (asked) => ask({ ...asked, question: { kind: 'definitions' } }),
     poll: (asked) => ask({ ...asked, question: { kind: 'poll' } }),
   };
 }

@@ -1,5 +1,5 @@
 /** What is asked of the other side of an adapter while a caller waits; nothing is sent to people there. */
-export type AdapterQuestion = { kind: 'probe' } | { kind: 'poll' };
+export type AdapterQuestion = { kind: 'probe' } | { kind: 'poll' } | { kind: 'definitions' };
 
 /** An adapter, whose addresses and credentials are read where they are used. */
 export interface AdapterRequestInput {

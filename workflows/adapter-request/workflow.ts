@@ -5,7 +5,7 @@ import type { PollReport } from '../../contracts/chat/adapter-delivery';
 import type { AdapterRequestInput } from './messages';
 
 /** A caller waits: one try. */
-const { probeAdapter, pollAdapter } = proxyActivities<AdapterRequestActivities>({
+const { probeAdapter, pollAdapter, readAdapterDefinitions } = proxyActivities<AdapterRequestActivities>({
   startToCloseTimeout: '60 seconds',
   scheduleToStartTimeout: '5 seconds',
   retry: { maximumAttempts: 1 },
@@ -16,11 +16,13 @@ const { probeAdapter, pollAdapter } = proxyActivities<AdapterRequestActivities>(
 export function adapterRequest({
   adapterId,
   question,
-}: AdapterRequestInput): Promise<AdapterProbe['status'] | PollReport> {
+}: AdapterRequestInput): Promise<AdapterProbe['status'] | PollReport | number> {
   switch (question.kind) {
     case 'probe':
       return probeAdapter({ adapterId });
     case 'poll':
       return pollAdapter({ adapterId });
+    case 'definitions':
+      return readAdapterDefinitions({ adapterId });
   }
 }

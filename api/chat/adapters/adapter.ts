@@ -11,8 +11,15 @@ export const byAdapter = z.strictObject({ adapterId: slug });
 
 export type AdapterContext = Pick<
   WorkflowContext,
-  | ('adapterChannels' | 'adapterDeliveries' | 'adapterMappings' | 'adapterRequests' | 'adapters')
-  | ('board' | 'credentialSeal' | 'env' | 'feed' | 'log' | 'rates' | 'rules' | 'squad' | 'startDelivery')
+  | (
+      | 'adapterChannels'
+      | 'adapterDefinitions'
+      | 'adapterDeliveries'
+      | 'adapterMappings'
+      | 'adapterRequests'
+      | 'adapters'
+    )
+  | ('board' | 'credentialSeal' | 'env' | 'feed' | 'log' | 'profiles' | 'rates' | 'rules' | 'squad' | 'startDelivery')
 >;
 
 /** @throws AppError 404 */

@@ -7,6 +7,7 @@ import { type AdapterContext, byAdapter, findAdapter, root, tag } from './adapte
 import { assertServable, configured, sealSecrets } from './configure';
 import { healthOf, presentAdapter } from './present';
 import { adapterChannelRoutes } from './routes.channels';
+import { adapterDefinitionRoutes } from './routes.definitions';
 import { adapterMessageRoutes } from './routes.messages';
 
 const type = 'communication-adapters';
@@ -125,6 +126,7 @@ export function adapterRoutes(routes: Routes, context: AdapterContext): void {
 
   adapterMessageRoutes(routes, context);
   adapterChannelRoutes(routes, context);
+  adapterDefinitionRoutes(routes, context);
 }
 
 function disconnected(record: AdapterRecord) {

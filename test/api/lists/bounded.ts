@@ -14,6 +14,8 @@ export const bounded: Record<string, [most: number, because: string]> = {
   listAttachments: [100, 'the schema of a task'],
   listCommunicationAdapters: [100, 'maxAdapters'],
   listCommunityChannels: [200, 'maxChannels'],
+  listCommunityDefinitions: [200, 'maxDefinitions'],
+  listCommunityDefinitionLinks: [200, 'maxDefinitions'],
   listProjects: [500, 'managedListLimit'],
   listSprints: [500, 'managedListLimit'],
   listTaskTypes: [500, 'managedListLimit'],

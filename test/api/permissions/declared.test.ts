@@ -29,6 +29,7 @@ const questions = [
   'POST /api/config/team-roster/validate',
   'POST /api/integrations/trackers/profiles/{profileId}/dry-run-create',
   'POST /api/integrations/trackers/profiles/{profileId}/validate',
+  'POST /api/integrations/communication/adapters/{adapterId}/community/definitions/preview',
   'POST /api/policies/evaluate',
   'POST /api/prompt-registry/{id}/render-preview',
   'POST /api/reports/generate',

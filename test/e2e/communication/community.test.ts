@@ -238,6 +238,100 @@ describe('what is wrong with a community', () => {
   });
 });
 
+describe('definitions of agents', () => {
+  const define = (key: string, content: object, fields = {}) =>
+    person.write(aChannelId(), JSON.stringify(content), { kind: 30_078, tags: [['d', key]], ...fields });
+  const gardener = { name: 'Gardener', description: 'Grows things', instructions: 'Water <all> plants.' };
+  const path = '/adapters/defining/community/definitions';
+  const list = async () => (await call('GET', path)).definitions;
+  const links = async () => (await call('GET', `${path}/links`)).links;
+  const importing = async (fields: object = {}) => {
+    const [{ id: definitionId }] = await list();
+    const { digest } = await call('POST', `${path}/preview`, { definitionId, agent: 'codex' });
+    return { definitionId, agent: 'codex', expectedDigest: digest, ...fields };
+  };
+  const profile = () => stack.call.ok('GET', '/api/config/profiles/gardener');
+
+  beforeAll(async () => {
+    await configure('defining');
+    const at = Math.floor(Date.now() / 1000);
+    relay.add(
+      define('agent-definition/gardener', { ...gardener, instructions: 'old' }, { created_at: at - 60 }),
+      define('agent-definition/gardener', gardener, { created_at: at - 30 }),
+      define('agent-definition/empty', { name: 'Empty' }),
+      define('something-else', gardener),
+    );
+  });
+
+  it('are listed, the newest of each, without their instructions', async () => {
+    expect(await list()).toEqual([
+      {
+        id: expect.stringMatching(/^definition_/),
+        key: 'gardener',
+        author: person.publicKey,
+        name: 'Gardener',
+        description: 'Grows things',
+        digest: expect.stringMatching(/^sha256:/),
+        publishedAt: expect.any(String),
+        profileId: null,
+        state: null,
+      },
+    ]);
+  });
+
+  it('are previewed without writing anything', async () => {
+    const [{ id: definitionId }] = await list();
+    expect(await call('POST', `${path}/preview`, { definitionId, agent: 'codex' })).toMatchObject({
+      profileId: 'gardener',
+      change: 'create',
+      profile: { ...gardener, agent: 'codex', enabled: false },
+      current: null,
+    });
+    expect((await stack.call.get('/api/config/profiles/gardener')).status).toBe(404);
+    expect(await links()).toEqual([]);
+  });
+
+  it('become disabled profiles, the same one when they are imported again', async () => {
+    const body = await importing();
+    const first = await call('POST', `${path}/import`, body);
+    expect(first).toMatchObject({ profileId: 'gardener', profileRevision: 1, state: 'current' });
+    expect(await call('POST', `${path}/import`, body)).toMatchObject({ profileRevision: 1 });
+    expect(await profile()).toMatchObject({ ...gardener, enabled: false, revision: 1 });
+    expect(await links()).toMatchObject([{ profileId: 'gardener', author: person.publicKey, state: 'current' }]);
+  });
+
+  it('are refused once they have changed since the preview, and update what is as it was imported', async () => {
+    const body = await importing();
+    relay.add(define('agent-definition/gardener', { ...gardener, instructions: 'Water some.' }));
+    expect(await list()).toMatchObject([{ profileId: 'gardener', state: 'outdated' }]);
+    expect(await stack.call.post(`${root}${path}/import`, body)).toMatchObject({
+      status: 409,
+      body: { code: 'DEFINITION_CHANGED', details: { current: { change: 'update' } } },
+    });
+    expect(await call('POST', `${path}/import`, await importing())).toMatchObject({ profileRevision: 2 });
+    expect(await profile()).toMatchObject({ instructions: 'Water some.' });
+  });
+
+  it('do not replace what was changed here, unless that is asked for', async () => {
+    const { id: _id, revision: _revision, createdAt: _createdAt, updatedAt: _updatedAt, ...own } = await profile();
+    await stack.call.ok('PUT', '/api/config/profiles/gardener', { ...own, instructions: 'Ours', enabled: true });
+    expect(await links()).toMatchObject([{ state: 'changed' }]);
+    const body = await importing();
+    expect(await stack.call.post(`${root}${path}/import`, body)).toMatchObject({
+      status: 409,
+      body: { code: 'DEFINITION_CONFLICT' },
+    });
+    await call('POST', `${path}/import`, { ...body, overwrite: true });
+    expect(await profile()).toMatchObject({ instructions: 'Water some.', enabled: false });
+    await stack.call.ok('PUT', '/api/config/profiles/taken', { ...own, instructions: 'Of others' });
+    const taken = await importing({ profileId: 'taken', overwrite: true });
+    expect(await stack.call.post(`${root}${path}/import`, taken)).toMatchObject({
+      status: 409,
+      body: { code: 'DEFINITION_CONFLICT' },
+    });
+  });
+});
+
 describe('a command that signs', () => {
   it('is given the event, and its signature is sent', async () => {
     const script = join(stack.dir, 'sign.js');

@@ -28,11 +28,13 @@ export async function communicationScenarios({ service: { call }, temporal }: St
     const probe = await latestWorkflow(temporal, 'adapterRequest');
     await call.ok('POST', `${root}/adapters/garden/poll`);
     const poll = probe.replace('adapter-probe/', 'adapter-poll/');
+    await call.ok('GET', `${root}/adapters/garden/community/definitions`);
     return [
       ['adapter-delivery', delivered],
       ['adapter-delivery-failed', failed],
       ['adapter-probe', probe],
       ['adapter-poll', poll],
+      ['adapter-definitions', probe.replace('adapter-probe/', 'adapter-definitions/')],
     ];
   } finally {
     await Promise.all([slack.close(), relay.close()]);
