@@ -39,6 +39,7 @@ import { toolServerRoutes } from './integrations/tool-servers/routes';
 import { toolCallRoutes } from './integrations/tool-servers/routes.calls';
 import { trackerRoutes } from './integrations/trackers/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
+import { docRoutes } from './knowledge/docs/routes';
 import { docFreshnessRoutes } from './knowledge/documents/routes';
 import { errorRoutes } from './knowledge/errors/routes';
 import { feedbackRoutes } from './knowledge/feedback/routes';
@@ -183,6 +184,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: userRoutes },
   { routes: workspaceRoutes },
   { routes: costPredictionRoutes },
+  { routes: docRoutes },
   { routes: docFreshnessRoutes },
   { routes: errorRoutes },
   { routes: feedbackRoutes },

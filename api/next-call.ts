@@ -86,7 +86,7 @@ export function createNextCalls(contracts: readonly RouteContract[]) {
       return undefined;
     }
     const path = fullPath(contract);
-    const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+    const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
     const values = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
     const isText = Object.values(values).every((value) => typeof value === 'string' && !/\p{Surrogate}/u.test(value));
     if (!isText || contract.params?.safeParse(values).success === false) {
@@ -94,7 +94,7 @@ export function createNextCalls(contracts: readonly RouteContract[]) {
     }
     return {
       method: contract.method.toUpperCase() as NextCall['method'],
-      path: path.replace(/:(\w+)/g, (_parameter, name: string) => encodeURIComponent(String(values[name]))),
+      path: path.replace(/[:*](\w+)/g, (_parameter, name: string) => encodeURIComponent(String(values[name]))),
     };
   }
 }

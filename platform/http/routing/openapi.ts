@@ -67,10 +67,10 @@ function schemesOf(paths: OpenApiDocument['paths']): JsonSchema {
   return Object.fromEntries(Object.entries(securitySchemes).filter(([scheme]) => named.has(scheme)));
 }
 
-const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/:(\w+)/g, '{$1}');
+const pathTemplate = (contract: RouteContract): string => fullPath(contract).replace(/[:*](\w+)/g, '{$1}');
 
 const pathNames = (contract: RouteContract): string[] =>
-  [...contract.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  [...contract.path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
 
 /** The statuses of refusals that follow from a contract, and those it names. */
 function refusalStatuses(contract: RouteContract): number[] {

@@ -88,6 +88,17 @@ export const boardCases: ListCase[] = [
       await done(board, 'POST', `/api/automation/${id}/start`, {});
     },
   },
+  ...['listDocs', 'listDocDirectories', 'searchDocs'].map((operation): ListCase => ({
+    operation,
+    path:
+      { listDocs: '/api/docs?directory=list', listDocDirectories: '/api/docs/directories' }[operation] ??
+      '/api/docs/search?q=sought',
+    idOf: ({ path }) => path,
+    add: (board, n) =>
+      done(board, 'PUT', `/api/docs/file/${operation === 'listDocs' ? 'list/' : `${operation}-${n}/`}${n}.md`, {
+        content: operation === 'searchDocs' ? 'sought' : 'x',
+      }),
+  })),
   {
     operation: 'listLineComments',
     path: (taskId) => `/api/diff/${taskId}/comments?state=open`,

@@ -127,6 +127,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/github\/sync\/config$/, 'settings:write'],
   [/^\/api\/integrations\/trackers\//, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
+  [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|docs|scoring)(\/|$)/, 'settings:write'],
   // What has an effect like that of an agent.
   [/^\/api\/tool-servers\/call$/, 'agent:write'],
   [/^\/api\/integrations\/communication\/adapters\/\{adapterId\}\/replies$/, 'comment:write'],
