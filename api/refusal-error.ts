@@ -18,6 +18,7 @@ const statusByCode: Partial<Record<string, ErrorStatus>> = {
   DIFF_TOO_LARGE: 413,
   TRACKER_RATE_LIMITED: 429,
   TRACKER_UNAVAILABLE: 502,
+  TRACKER_FAILED: 502,
 };
 
 /** The error a refused operation leaves HTTP with. */

@@ -55,6 +55,12 @@ export function createItemActivities({ openTrackers, trackerLinks, trackers }: L
         return { refused: called };
       }
       const { id, url, workItemType } = called.value;
+      const linked = await trackerLinks.ofItem(link.scope, id);
+      if (linked && linked._id !== link._id) {
+        // It was brought in by a person before its creation was known here.
+        const message = `The work item ${id} was created, and imported as ${linked.taskId} in the meantime.`;
+        return { refused: refusal('WORK_ITEM_LINKED', message, { taskId: linked.taskId, workItemId: id }) };
+      }
       await changeLink(trackerLinks, current, {
         itemId: id,
         url: url.slice(0, 2_000),

@@ -3,6 +3,7 @@ import {
   maxSchemaText,
   schemaLimits,
   type TrackerField,
+  trackerFieldId,
 } from '../../contracts/integrations/trackers/tracker';
 import type { TrackerProjectSchema } from './tracker';
 
@@ -29,17 +30,21 @@ export function boundedSchema(schema: Omit<TrackerProjectSchema, 'truncated'>): 
     ...field,
     allowedValues: field.allowedValues && cut(field.allowedValues, `fields.${field.id}`, maxAllowedValues),
   });
+  const fields = schema.fields.filter(({ id }) => trackerFieldId.test(id));
+  if (fields.length < schema.fields.length) {
+    truncated.push('fields');
+  }
   const of = <K extends Lists>(name: K): TrackerProjectSchema[K] =>
     cut<unknown>(schema[name], name, schemaLimits[name]) as TrackerProjectSchema[K];
   return {
     ...schema,
     workItemTypes: of('workItemTypes'),
-    fields: of('fields').map(fieldOf),
+    fields: cut(fields, 'fields', schemaLimits.fields).map(fieldOf),
     planningPaths: of('planningPaths'),
     priorities: of('priorities'),
     states: of('states'),
     tags: of('tags'),
     assignees: of('assignees'),
-    truncated,
+    truncated: [...new Set(truncated)],
   };
 }

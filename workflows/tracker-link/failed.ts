@@ -8,6 +8,9 @@ export function waitOf(error: unknown): number | undefined {
   return stated?.retryAfterMs;
 }
 
+/** Whether a failure has a code that is meant for callers. */
+const isStated = ({ type }: ApplicationFailure): boolean => type?.startsWith('TRACKER_') === true;
+
 /** Why a step failed for good, as a refusal. @throws what is no failure of an activity */
 export function failedRefusal(error: unknown): Refusal {
   if (!(error instanceof ActivityFailure)) {
@@ -15,9 +18,9 @@ export function failedRefusal(error: unknown): Refusal {
   }
   const { cause } = error;
   const [code, message] =
-    cause instanceof ApplicationFailure
-      ? [cause.type ?? 'TRACKER_UNAVAILABLE', cause.message]
-      : ['TRACKER_UNAVAILABLE', 'No worker responded in time.'];
+    cause instanceof ApplicationFailure && isStated(cause)
+      ? [cause.type ?? '', cause.message]
+      : ['TRACKER_FAILED', 'The worker failed, or did not respond in time.'];
   const retryAfterMs = waitOf(error);
   const details = retryAfterMs === undefined ? {} : { retryAfterMs };
   return { status: 'refused', code, message: `${message} Repeat the request to continue.`, details };

@@ -40,7 +40,7 @@ export async function createWorkItem(
   const linkId = createdLinkId(taskId, profileId, scope);
   const operation = { ...newOperation(newRecordId('trackerop', 16), 'create', actor), approvedBy };
   const existing = await context.trackerLinks.get(linkId);
-  if (existing?.state === 'linked' && existing.last?.id !== operation.id && !existing.operation) {
+  if (existing?.state === 'linked' && existing.last?.id !== operation.id && existing.operation?.kind !== 'create') {
     const message = `The task has a work item of the profile ${profileId} already: ${existing.itemId ?? ''}.`;
     throw conflict(message, { taskId, profileId, workItem: workItemOf(existing) }, 'WORK_ITEM_EXISTS');
   }
@@ -82,22 +82,25 @@ export async function importWorkItem(
     await currentTask(context, named);
   }
   const existing = await context.trackerLinks.ofItem(scope, workItemId);
-  if (existing?.state === 'linked') {
-    if (named !== undefined && named !== existing.taskId) {
-      throw linkedElsewhere(existing);
-    }
-    return { taskId: existing.taskId, workItem: workItemOf(existing), created: false };
-  }
   if (existing && named !== undefined && named !== existing.taskId) {
     throw linkedElsewhere(existing);
+  }
+  const operation = newOperation(newRecordId('trackerop', 16), 'import', actor);
+  if (existing?.state === 'linked') {
+    // A repetition of the request that made the task is answered as that was.
+    const created = existing.last?.id === operation.id && existing.last.created;
+    return { taskId: existing.taskId, workItem: workItemOf(existing), created };
   }
   await assertNotSynced(context, connection, profile);
   const taskId = named ?? existing?.taskId ?? importedTaskId(provider, scope, workItemId);
   const linkId = existing?._id ?? importedLinkId(scope, workItemId);
-  const operation = newOperation(newRecordId('trackerop', 16), 'import', actor);
   const shared = { taskId, profileId, provider, project, scope, payload: null, approvedBy: null };
   const make = { ...shared, origin: 'imported' as const, itemId: workItemId };
   const { link, result } = await operateOnLink(context, { linkId, operation, make });
+  if (link && named !== undefined && named !== link.taskId) {
+    // A request at the same time has linked it to another task.
+    throw linkedElsewhere(link);
+  }
   return { taskId: link?.taskId ?? taskId, workItem: presentItem(link, taskId), created: result.created };
 }
 

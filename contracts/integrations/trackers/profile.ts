@@ -2,17 +2,20 @@ import { z } from 'zod';
 import { revision, slug, taskId, text, timestamp } from '../../common';
 import { listPage, nextCursor } from '../../query';
 import { externalWorkItem, workItemId } from './external-work-item';
-import { maxSchemaText, projectProblem, trackerProject, trackerProvider } from './tracker';
+import { maxSchemaText, projectProblem, trackerFieldId, trackerProject, trackerProvider } from './tracker';
 
 /** A name of a tracker, as its schema has it. */
 const trackerName = text(maxSchemaText, 1);
+
+/** The id of a field: it is the name of a field in the stores too. */
+const fieldId = z.string().regex(trackerFieldId, 'must be the id of a field of the tracker');
 
 /** What a field of a new work item is filled with; `literal`: with `literalValue`. */
 export const mappingSource = z.enum(['title', 'description', 'priority', 'status', 'literal']);
 
 export const fieldMapping = z
   .strictObject({
-    trackerFieldId: trackerName,
+    trackerFieldId: fieldId,
     source: mappingSource,
     /** Whether nothing is created where the source is empty. */
     required: z.boolean().default(false),
@@ -36,7 +39,7 @@ const profileFields = {
   defaultIterationPath: trackerName.optional(),
   fieldMappings: z.array(fieldMapping).min(1).max(50),
   /** The text field of the work item that names the task. */
-  backlinkFieldId: trackerName.optional(),
+  backlinkFieldId: fieldId.optional(),
 };
 
 export const trackerProfilePut = z

@@ -106,6 +106,9 @@ export const maxAllowedValues = 500;
 /** The longest id, name or path in a schema; what is longer is not listed. */
 export const maxSchemaText = 300;
 
+/** What ids of fields look like at every provider; a field with another one is not listed. */
+export const trackerFieldId = /^[A-Za-z][A-Za-z0-9_-]{0,199}$/;
+
 const schemaText = z.string().max(maxSchemaText);
 
 /** `other`: of a kind that no mapping can fill. */

@@ -35,7 +35,7 @@ afterAll(async () => {
   delete process.env.JIRA_TRACKED;
 });
 
-const projectOf = (provider: Provider) => servers.settings(provider).project;
+const projectOf = (provider: Provider): string => (provider === 'jira' ? 'SHOP' : 'acme/shop');
 const connection = (provider: Provider, changed: object = {}) => ({
   ...{ provider, baseUrl: servers.server(provider).baseUrl, credential: `env:${variables[provider]}` },
   ...(provider === 'jira' ? { account: jiraAccount } : {}),
@@ -325,5 +325,72 @@ describe('what is written to a tracker', () => {
     expect(await create('gitlab', taskId)).toMatchObject(refused(409, 'TRACKER_SCHEMA_MISSING'));
     await stack.call.ok('PUT', `${root}/connection`, connection('gitlab'));
     expect(await create('gitlab', taskId)).toMatchObject({ status: 201 });
+  });
+});
+
+describe('requests that cannot be served', () => {
+  const jira = { provider: 'jira', baseUrl: 'https://acme.example', account: 'a@b.example', credential: 'env:JIRA_X' };
+  const mapping = { trackerFieldId: 'title', source: 'title' };
+
+  it.each<[string, string, string, object, string]>([
+    ['another secret', 'PUT', 'connection', { ...jira, credential: 'env:BOARD_ADMIN_KEY' }, 'credential'],
+    ['a secret itself', 'PUT', 'connection', { ...jira, credential: 'hunter2' }, 'credential'],
+    ['a password in the address', 'PUT', 'connection', { ...jira, baseUrl: 'https://a:b@acme.example' }, 'baseUrl'],
+    ['another protocol', 'PUT', 'connection', { ...jira, baseUrl: 'file:///etc/passwd' }, 'baseUrl'],
+    ['no address of Jira', 'PUT', 'connection', { ...jira, baseUrl: undefined }, 'baseUrl'],
+    ['no account of Jira', 'PUT', 'connection', { ...jira, account: undefined }, 'account'],
+    ['an account with a header', 'PUT', 'connection', { ...jira, account: 'a:b\r\nX: y' }, 'account'],
+    ['another provider', 'PUT', 'connection', { ...jira, provider: '__proto__' }, 'provider'],
+    ['a path as the project', 'POST', 'introspect', { provider: 'github', project: '../user' }, 'project'],
+    ['a query as the project', 'POST', 'introspect', { provider: 'jira', project: 'A" OR "1' }, 'project'],
+    [
+      'a prototype',
+      'PUT',
+      'profiles/x',
+      profile('github', { fieldMappings: [{ ...mapping, trackerFieldId: '__proto__' }] }),
+      'fieldMappings.0.trackerFieldId',
+    ],
+    [
+      'a literal of nothing',
+      'PUT',
+      'profiles/x',
+      profile('github', { fieldMappings: [{ ...mapping, source: 'literal' }] }),
+      'fieldMappings.0.literalValue',
+    ],
+    ['another id', 'PUT', 'profiles/x', profile('github', { id: 'y' }), 'id'],
+    ['an id of a work item', 'POST', 'profiles/github-work/import', { workItemId: '../1' }, 'workItemId'],
+  ])('with %s are refused at the field', async (_case, method, path, body, field) => {
+    const answer = await stack.call.send(method, `${root}/${path}`, body);
+    expect(answer).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+    expect(answer.body.details.issues).toContainEqual(expect.objectContaining({ path: field }));
+  });
+
+  it('report that the tracker asks to wait, and that a project is not there', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '9' }, body: {} };
+    servers.gitlab.fail({ on: /./, answer: limited });
+    const introspect = (project: string) => stack.call.post(`${root}/introspect`, { provider: 'gitlab', project });
+    expect(await introspect('acme/shop')).toMatchObject(refused(429, 'TRACKER_RATE_LIMITED'));
+    expect(await introspect('acme/shop')).toMatchObject({ status: 200 });
+    expect(await introspect('acme/none')).toMatchObject(refused(404, 'TRACKER_NOT_FOUND'));
+    process.env.GITLAB_TRACKED = 'wrong';
+    expect(await introspect('acme/shop')).toMatchObject(refused(409, 'TRACKER_UNAUTHORIZED'));
+    process.env.GITLAB_TRACKED = trackerTokens.gitlab;
+  });
+
+  it('report a work item that was imported before its creation was known', async () => {
+    const taskId = await aTask('Taken');
+    servers.github.fail({ on: creationOf.github, answer: 'lost' });
+    servers.github.fail({ on: /^GET .*\/issues$/, answer: { status: 429, headers: { 'retry-after': '3' }, body: {} } });
+    const creating = create('github', taskId);
+    const workItemId = await eventually(() => {
+      const made = servers.github.state.issues.find(({ title }) => title === 'Taken');
+      expect(made).toBeDefined();
+      return Promise.resolve(String(made?.number));
+    });
+    const imported = await stack.call.ok('POST', url('github', 'import'), { workItemId });
+    expect(await creating).toMatchObject({
+      ...{ status: 409, body: { code: 'WORK_ITEM_LINKED', details: { taskId: imported.taskId } } },
+    });
+    expect((await taskOf(taskId)).externalWorkItems).toBeUndefined();
   });
 });
