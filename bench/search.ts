@@ -114,7 +114,7 @@ async function main(): Promise<void> {
   const directory = await makeTempDir('search');
   const log = createLog({ name: 'bench', level: 'error' });
   const database = await openSqlite({ file: join(directory.path, 'bench.sqlite'), log });
-  const stores = await openKnowledgeStores(database);
+  const stores = await openKnowledgeStores(database, { BOARD_DATA_DIR: directory.path, BOARD_SKILL_ROOTS: [] });
   const tasks = Array.from({ length: total }, (_, n) => aTask(n));
   const byId = new Map(tasks.map((placed) => [placed.task.id, placed]));
   const search = openSearch({

@@ -857,6 +857,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List launches whose agent has not been started yet, oldest first */
+        get: operations["listPendingLaunches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/permissions": {
         parameters: {
             query?: never;
@@ -1503,6 +1520,74 @@ export interface paths {
         put?: never;
         /** Create a ticket that opens one WebSocket as the caller, for clients that can send no header there */
         post: operations["createWsTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation/{taskId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a started automation task, or report that it failed */
+        post: operations["completeAutomation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation/{taskId}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start an automation task as a session outside of the board */
+        post: operations["startAutomation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List automation tasks that wait for a session */
+        get: operations["listPendingAutomation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation/running": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List automation tasks that a session has started */
+        get: operations["listRunningAutomation"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2563,6 +2648,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deliverables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List scheduled deliverables */
+        get: operations["listScheduledDeliverables"];
+        put?: never;
+        /** Create a scheduled deliverable */
+        post: operations["createScheduledDeliverable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliverables/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a scheduled deliverable with its last run */
+        get: operations["getScheduledDeliverable"];
+        put?: never;
+        post?: never;
+        /** Delete a scheduled deliverable; its started runs continue */
+        delete: operations["deleteScheduledDeliverable"];
+        options?: never;
+        head?: never;
+        /** Update or pause a scheduled deliverable; it runs for its last editor */
+        patch: operations["changeScheduledDeliverable"];
+        trace?: never;
+    };
+    "/api/deliverables/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a scheduled deliverable now, in addition to its schedule */
+        post: operations["runScheduledDeliverable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliverables/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs of a scheduled deliverable, newest first */
+        get: operations["listScheduledDeliverableRuns"];
+        put?: never;
+        /** Report a run of a scheduled deliverable: one that is due, or one of your own */
+        post: operations["reportScheduledDeliverableRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/diff/{taskId}": {
         parameters: {
             query?: never;
@@ -2850,6 +3007,93 @@ export interface paths {
         };
         /** Count fresh and stale documents */
         get: operations["getFreshnessSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List documents */
+        get: operations["listDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/docs/directories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List directories that have documents */
+        get: operations["listDocDirectories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/docs/file/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a document */
+        get: operations["getDoc"];
+        /** Create or replace a document */
+        put: operations["writeDoc"];
+        post?: never;
+        /** Delete a document */
+        delete: operations["deleteDoc"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/docs/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Search documents for a text in their paths and lines */
+        get: operations["searchDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/docs/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count documents and their bytes */
+        get: operations["getDocStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3824,6 +4068,484 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integrations/communication/adapters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the adapters to team chats and communities, without their secrets */
+        get: operations["listCommunicationAdapters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Create or change an adapter; absent fields stay, null clears */
+        put: operations["putCommunicationAdapter"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the mapped channels of a community */
+        get: operations["listCommunityChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/channels/{channelId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the mapping of a channel to the squad chat; one enabled channel may have it */
+        put: operations["putCommunityChannel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/channels/{channelId}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable the mapping of a channel; what was read stays */
+        post: operations["disableCommunityChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the definitions of agents that a community publishes */
+        get: operations["listCommunityDefinitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/definitions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import a previewed definition as a profile, which is disabled at first */
+        post: operations["importCommunityDefinition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/definitions/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List which profiles were imported from which definitions, and what has changed since */
+        get: operations["listCommunityDefinitionLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/community/definitions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Preview the profile that an import of a definition would write */
+        post: operations["previewCommunityDefinition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable an adapter and delete its secrets; pending messages fail */
+        post: operations["disconnectCommunicationAdapter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how an adapter does: its last probe and its deliveries */
+        get: operations["getCommunicationAdapterHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read new messages of the mapped channel of a community into the squad chat */
+        post: operations["pollCommunicationAdapter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/replies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a reply of a team chat or community to the squad chat, once for its external id */
+        post: operations["addCommunicationReply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a message by an adapter; a durable delivery is accepted */
+        post: operations["sendCommunicationMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/adapters/{adapterId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Test whether an adapter reaches its other side; sends no message */
+        post: operations["testCommunicationAdapter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deliveries with their attempts and outcomes, newest first */
+        get: operations["listCommunicationDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/communication/mappings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List which external threads belong to which squad messages and tasks, newest first */
+        get: operations["listCommunicationMappings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/audits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was done with trackers, newest first, without what was sent */
+        get: operations["listTrackerAudits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/connection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how trackers are reached, without values of credentials */
+        get: operations["getTrackerConnections"];
+        /** Set how a tracker is reached, with the name of its credential */
+        put: operations["putTrackerConnection"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/introspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read what a project of a tracker has and store it as its schema; nothing is changed there */
+        post: operations["introspectTracker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the mapping profiles of trackers */
+        get: operations["listTrackerProfiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Create or replace a mapping profile that the schema of its project allows */
+        put: operations["putTrackerProfile"];
+        post?: never;
+        /** Delete a mapping profile; work items and their backlinks stay */
+        delete: operations["deleteTrackerProfile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create the work item of a task at a tracker, once, and name it on the task */
+        post: operations["createTrackerWorkItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}/dry-run-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Preview the work item that a profile makes of a task; nothing is sent */
+        post: operations["dryRunTrackerCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import a work item of a tracker as a task, once, or link it to a task */
+        post: operations["importTrackerWorkItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}/sync-comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import the comments of a work item and send those of its task, each once */
+        post: operations["syncTrackerComments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/profiles/{profileId}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Validate a mapping profile against the schema of its project */
+        post: operations["validateTrackerProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integrations/trackers/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a project of a tracker has, as it was introspected last */
+        get: operations["getTrackerSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/lessons": {
         parameters: {
             query?: never;
@@ -3850,6 +4572,74 @@ export interface paths {
         };
         /** List lesson tags, most frequent first */
         get: operations["listLessonTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/maintenance/debug-bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Collect the state of the service for those who help, without secrets */
+        post: operations["createDebugBundle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/maintenance/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the latest lines that this replica has logged, newest first, without secrets */
+        get: operations["listLogEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/maintenance/skill-security/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Scan a skill, as `scanSkill` does */
+        post: operations["scanSkillInMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/maintenance/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the state of every part, of tasks, skills and logs, in numbers */
+        get: operations["getMaintenanceSummary"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5022,6 +5812,125 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/scheduler": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what schedules start, with recent events */
+        get: operations["getScheduler"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/due/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start scheduled deliverables that missed a time for longer than their catch-up */
+        post: operations["runDueItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/items/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an item of the scheduler with the state of its Schedule */
+        get: operations["getSchedulerItem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/items/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause an item of the scheduler */
+        post: operations["pauseSchedulerItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/items/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume an item of the scheduler */
+        post: operations["resumeSchedulerItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/items/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start an item of the scheduler now, in addition to its schedule */
+        post: operations["runSchedulerItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/scheduler/items/{id}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Validate an item of the scheduler: its times, its Schedule, and what it names */
+        post: operations["validateSchedulerItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/scoring/evaluate": {
         parameters: {
             query?: never;
@@ -5093,6 +6002,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Search tasks and documents */
+        post: operations["search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/index/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compare the search index with tasks and documents, and update it */
+        post: operations["refreshSearchIndex"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings/features": {
         parameters: {
             query?: never;
@@ -5109,6 +6052,23 @@ export interface paths {
         head?: never;
         /** Update feature settings; null removes a ceiling */
         patch: operations["patchFeatureSettings"];
+        trace?: never;
+    };
+    "/api/settings/provider-health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read whether the agents of each provider can be started on the live hosts */
+        get: operations["getProviderHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/settings/transition-hooks": {
@@ -5248,6 +6208,194 @@ export interface paths {
         put?: never;
         /** Unmount a shared resource from projects; others are ignored */
         post: operations["unmountSharedResource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what skills declare against what their files do, by path */
+        get: operations["listSkillProfiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/capabilities/{skillId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a skill declares against what its files do */
+        get: operations["getSkillProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/capabilities/{skillId}/remediation-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a task that aligns what a skill declares with what it does */
+        post: operations["createSkillCapabilityTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/capabilities/taxonomy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the canonical capabilities of skills */
+        get: operations["listSkillCapabilityDefinitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/inventory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List skills with their risk and the decision whether they may be installed, by path */
+        get: operations["listSkillInventory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/inventory/{skillId}/exceptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Allow the current version of a skill until a time; replaces an earlier exception */
+        post: operations["exceptSkill"];
+        /** Revoke the exception of a skill before its end */
+        delete: operations["revokeSkillException"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/inventory/{skillId}/remediation-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a task that fixes what a scan of a skill finds */
+        post: operations["createSkillSecurityTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/patterns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the rules that skills are scanned with */
+        get: operations["listSkillSecurityPatterns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Scan a skill, a directory or a file of one */
+        post: operations["scanSkill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/scans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List stored scans of skills, newest first */
+        get: operations["listSkillScans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/security/scans/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a stored scan of a skill */
+        get: operations["getSkillScan"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7716,6 +8864,7 @@ export interface components {
                 /** @enum {string} */
                 state: "closed" | "open" | "half-open";
             };
+            diagnosticCommands: string[];
             diagnostics: string[];
             enabled: boolean;
             executableFound: boolean | null;
@@ -7724,6 +8873,7 @@ export interface components {
             hostId: string | null;
             manifestDigest?: string;
             offer?: components["schemas"]["SessionOffer"];
+            profileId: string;
             providerBuild?: string;
             providerVersion?: string;
             reason: string;
@@ -7949,6 +9099,30 @@ export interface components {
             needsSetup: boolean;
             role: ("admin" | "agent" | "read-only") | null;
             sessionExpiry: string | null;
+        };
+        AutomationCompleted: {
+            automation: components["schemas"]["TaskAutomation"];
+            status: string;
+            taskId: components["schemas"]["TaskId"];
+        };
+        AutomationCompletion: {
+            attemptId?: string;
+            expectedRevision?: number;
+            result?: string;
+            /** @enum {string} */
+            status: "complete" | "failed";
+        };
+        AutomationStart: {
+            expectedRevision?: number;
+            sessionKey?: string;
+        };
+        AutomationStarted: {
+            attemptId: string;
+            automation: components["schemas"]["TaskAutomation"];
+            description: string;
+            project?: string;
+            taskId: components["schemas"]["TaskId"];
+            title: string;
         };
         BacklogCount: {
             count: number;
@@ -8450,6 +9624,308 @@ export interface components {
             expectedRevision?: number;
             text: string;
         };
+        CommunicationAdapter: {
+            channelId: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** @constant */
+            deliveryMode: "webhook";
+            /** @enum {string} */
+            destinationType: "channel" | "chat";
+            destinationUrl: string | null;
+            displayName: string;
+            enabled: boolean;
+            hasCredential: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "teams";
+            revision: number;
+            teamId: string | null;
+            tenantId: string | null;
+            /** Format: date-time */
+            updatedAt: string;
+            webhookUrlConfigured: boolean;
+            webhookUrlRedacted: string | null;
+        } | {
+            allowLocalhost: boolean;
+            allowPrivateNetwork: boolean;
+            authTagRef: string | null;
+            command: {
+                args: string[];
+                executable: string;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            credentialRef: string | null;
+            displayName: string;
+            enabled: boolean;
+            expectedCommunity: string | null;
+            id: string;
+            /** @constant */
+            kind: "community";
+            publicKey: string;
+            relayHttpUrl: string;
+            relayWebSocketUrl: string | null;
+            revision: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        CommunicationAdapterHealth: {
+            adapterId: string;
+            checkedAt: string | null;
+            checks: {
+                id: string;
+                message: string;
+                /** @enum {string} */
+                state: "passed" | "failed" | "skipped";
+            }[];
+            enabled: boolean;
+            endpoints: {
+                name: string;
+                url: string;
+            }[];
+            expectedCommunity: string | null;
+            kind: components["schemas"]["CommunicationAdapterKind"];
+            observedCommunity: string | null;
+            probeRevision: number | null;
+            publicKeyFingerprint: string | null;
+            reasonCode: string;
+            runtime: {
+                facets: {
+                    [key: string]: string;
+                };
+                lastDeliveredAt: string | null;
+                lastFailure: {
+                    /** Format: date-time */
+                    at: string;
+                    message: string;
+                    reasonCode: string;
+                } | null;
+                pendingDeliveries: number;
+            };
+            /** @enum {string} */
+            status: "healthy" | "degraded" | "unhealthy" | "unknown" | "unconfigured" | "disabled";
+        };
+        /** @enum {string} */
+        CommunicationAdapterKind: "slack" | "teams" | "community";
+        CommunicationAdapterList: {
+            adapters: components["schemas"]["CommunicationAdapter"][];
+        };
+        CommunicationAdapterPut: {
+            channelId?: string | null;
+            credential?: string | null;
+            /** @constant */
+            deliveryMode?: "webhook";
+            /** @enum {string} */
+            destinationType?: "channel" | "chat";
+            displayName?: string;
+            enabled?: boolean;
+            /** @constant */
+            kind: "slack";
+            teamId?: string | null;
+            tenantId?: string | null;
+            webhookUrl?: string | null;
+        } | {
+            channelId?: string | null;
+            credential?: string | null;
+            /** @constant */
+            deliveryMode?: "webhook";
+            /** @enum {string} */
+            destinationType?: "channel" | "chat";
+            displayName?: string;
+            enabled?: boolean;
+            /** @constant */
+            kind: "teams";
+            teamId?: string | null;
+            tenantId?: string | null;
+            webhookUrl?: string | null;
+        } | {
+            allowLocalhost?: boolean;
+            allowPrivateNetwork?: boolean;
+            authTagRef?: string | null;
+            command?: components["schemas"]["SigningCommand"] | null;
+            credentialRef?: string | null;
+            displayName?: string;
+            enabled?: boolean;
+            expectedCommunity?: string | null;
+            /** @constant */
+            kind: "community";
+            publicKey?: string;
+            relayHttpUrl?: string;
+            relayWebSocketUrl?: string | null;
+        };
+        CommunicationDelivery: {
+            adapterId: string;
+            attempts: number;
+            /** Format: uuid */
+            channelId?: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            deliveredAt?: string;
+            error?: string;
+            externalMessageId?: string;
+            externalThreadId?: string;
+            httpStatus?: number;
+            id: string;
+            kind: components["schemas"]["CommunicationAdapterKind"];
+            message: string;
+            reasonCode?: string;
+            requestedBy: string;
+            /** Format: date-time */
+            retryAt?: string;
+            squadMessageId?: string;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            taskId?: components["schemas"]["TaskId"];
+            title?: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        CommunicationDeliveryPage: {
+            deliveries: components["schemas"]["CommunicationDelivery"][];
+            nextCursor?: string;
+        };
+        CommunicationMapping: {
+            adapterId: string;
+            /** Format: uuid */
+            channelId?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            externalThreadId: string;
+            id: string;
+            target: {
+                /** @enum {string} */
+                kind: "squad" | "task";
+                squadMessageId?: string;
+                taskId?: components["schemas"]["TaskId"];
+            };
+        };
+        CommunicationMappingPage: {
+            mappings: components["schemas"]["CommunicationMapping"][];
+            nextCursor?: string;
+        };
+        CommunicationPollReport: {
+            channels: number;
+            duplicates: number;
+            ingested: number;
+            /** Format: date-time */
+            polledAt: string;
+            skipped: number;
+            truncated: boolean;
+        };
+        CommunicationReply: {
+            actor: string;
+            displayName?: string;
+            externalReplyId: string;
+            externalThreadId: string;
+            message: string;
+            target?: {
+                /** @enum {string} */
+                kind: "squad" | "task";
+                squadMessageId?: string;
+                taskId?: components["schemas"]["TaskId"];
+            };
+        };
+        CommunicationReplyReceipt: {
+            duplicate: boolean;
+            messageId: string;
+            threadId?: string;
+        };
+        CommunicationSend: {
+            /** Format: uuid */
+            channelId?: string;
+            externalThreadId?: string;
+            message: string;
+            squadMessageId?: string;
+            taskId?: components["schemas"]["TaskId"];
+            title?: string;
+        };
+        CommunityChannel: {
+            actor: string;
+            /** Format: uuid */
+            channelId: string;
+            /** Format: date-time */
+            createdAt: string;
+            enabled: boolean;
+            polledUntil: number | null;
+            revision: number;
+            target: {
+                /** @constant */
+                kind: "squad";
+            };
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        CommunityChannelList: {
+            channels: components["schemas"]["CommunityChannel"][];
+        };
+        CommunityChannelPut: {
+            actor?: string;
+            /** @default true */
+            enabled?: boolean;
+            target: {
+                /** @constant */
+                kind: "squad";
+            };
+        };
+        CommunityDefinition: {
+            author: string;
+            description?: string;
+            digest: string;
+            id: string;
+            key: string;
+            name: string;
+            profileId: string | null;
+            /** Format: date-time */
+            publishedAt: string;
+            state: ("current" | "outdated" | "changed" | "profile-deleted" | "definition-gone") | null;
+        };
+        CommunityDefinitionImport: {
+            agent: string;
+            definitionId: string;
+            expectedDigest: string;
+            /** @default false */
+            overwrite?: boolean;
+            profileId?: string;
+        };
+        CommunityDefinitionLink: {
+            author: string;
+            definitionId: string;
+            digest: string;
+            /** Format: date-time */
+            importedAt: string;
+            importedBy: string;
+            profileId: string;
+            profileRevision: number;
+            /** @enum {string} */
+            state: "current" | "outdated" | "changed" | "profile-deleted" | "definition-gone";
+        };
+        CommunityDefinitionLinkList: {
+            links: components["schemas"]["CommunityDefinitionLink"][];
+        };
+        CommunityDefinitionList: {
+            definitions: components["schemas"]["CommunityDefinition"][];
+        };
+        CommunityDefinitionPreview: {
+            /** @enum {string} */
+            change: "create" | "update" | "none" | "conflict";
+            current: {
+                instructions: string;
+                revision: number;
+            } | null;
+            definitionId: string;
+            digest: string;
+            profile: components["schemas"]["ProfileWrite"];
+            profileId: string;
+            warnings: string[];
+        };
+        CommunityDefinitionPreviewRequest: {
+            agent: string;
+            definitionId: string;
+            profileId?: string;
+        };
         CompletionCallback: {
             artifacts?: {
                 id?: string;
@@ -8863,6 +10339,45 @@ export interface components {
         };
         CurrentDelegation: {
             delegation: components["schemas"]["Delegation"] | null;
+        };
+        DebugBundle: {
+            agents: {
+                enabled: boolean;
+                provider: string;
+                type: string;
+            }[];
+            configuration: {
+                [key: string]: number | boolean | ("set" | "not set");
+            };
+            features: {
+                [key: string]: unknown;
+            };
+            hosts: {
+                id: string;
+                seenAt: string;
+            }[];
+            logs: {
+                fields: {
+                    [key: string]: unknown;
+                };
+                level: ("trace" | "debug" | "info" | "warn" | "error" | "fatal") | null;
+                message: string;
+                sequence: number;
+                time: string | null;
+            }[];
+            process: {
+                arch: string;
+                memory: {
+                    [key: string]: number;
+                };
+                node: string;
+                platform: string;
+                /** Format: date-time */
+                startedAt: string;
+            };
+            /** @constant */
+            schemaVersion: "debug-bundle/v1";
+            summary: components["schemas"]["MaintenanceSummary"];
         };
         Decision: {
             agent?: string;
@@ -9438,10 +10953,70 @@ export interface components {
             policy: components["schemas"]["ToolAccess"];
             title?: string;
         };
+        DocContent: {
+            content: string;
+            /** Format: date-time */
+            created: string;
+            digest: string;
+            directory: string;
+            /** @enum {string} */
+            extension: "md" | "markdown" | "txt" | "json" | "yaml" | "yml" | "csv";
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            path: string;
+            size: number;
+        };
+        DocDirectory: {
+            files: number;
+            path: string;
+        };
+        DocFile: {
+            /** Format: date-time */
+            created: string;
+            directory: string;
+            /** @enum {string} */
+            extension: "md" | "markdown" | "txt" | "json" | "yaml" | "yml" | "csv";
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            path: string;
+            size: number;
+        };
+        DocMatch: {
+            /** Format: date-time */
+            created: string;
+            directory: string;
+            /** @enum {string} */
+            extension: "md" | "markdown" | "txt" | "json" | "yaml" | "yml" | "csv";
+            matches: {
+                line: number;
+                text: string;
+            }[];
+            /** Format: date-time */
+            modified: string;
+            name: string;
+            path: string;
+            size: number;
+        };
+        DocStats: {
+            byExtension: {
+                [key: string]: number;
+            };
+            bytes: number;
+            directories: number;
+            files: number;
+            lastModified: string | null;
+            truncated: boolean;
+        };
         DocumentReview: {
             /** Format: date-time */
             reviewedAt?: string;
             reviewer?: string;
+        };
+        DocWrite: {
+            content: string;
+            expectedDigest?: string | null;
         };
         DriftAcknowledge: {
             notes?: string;
@@ -9502,6 +11077,21 @@ export interface components {
             analyzedAt: string;
             baselines: components["schemas"]["DriftBaseline"][];
             snapshots: components["schemas"]["DriftSnapshot"][];
+        };
+        DueRuns: {
+            checked: number;
+            events: {
+                itemId: string;
+                missed: number;
+                reason: string | null;
+                /** @enum {string} */
+                result: "executed" | "skipped" | "failed" | "overlapping";
+                runId: string | null;
+            }[];
+            executed: number;
+            failed: number;
+            overlapping: number;
+            skipped: number;
         };
         DurationMetrics: {
             avgMs: number;
@@ -9726,6 +11316,22 @@ export interface components {
             state: "open" | "paused" | "cancelled";
             truncated: boolean;
             workspaceId: string;
+        };
+        ExternalWorkItem: {
+            approvedBy?: string;
+            id: string;
+            /** Format: date-time */
+            linkedAt: string;
+            linkedBy: string;
+            /** @enum {string} */
+            origin: "created" | "imported";
+            profileId: string;
+            project: string;
+            provider: string;
+            url: string | null;
+            workItemType: string | null;
+        } & {
+            [key: string]: unknown;
         };
         FailedRun: {
             agent: string;
@@ -11060,6 +12666,62 @@ export interface components {
             password?: string;
             rememberMe?: boolean;
         };
+        LogPage: {
+            entries: {
+                fields: {
+                    [key: string]: unknown;
+                };
+                level: ("trace" | "debug" | "info" | "warn" | "error" | "fatal") | null;
+                message: string;
+                sequence: number;
+                time: string | null;
+            }[];
+            nextCursor?: string;
+            /** Format: date-time */
+            startedAt: string;
+        };
+        MaintenanceSummary: {
+            /** Format: date-time */
+            generatedAt: string;
+            hosts: {
+                live: number;
+            };
+            logs: {
+                errors: number;
+                lines: number;
+                warnings: number;
+            };
+            parts: {
+                [key: string]: {
+                    reason?: string;
+                    /** @enum {string} */
+                    status: "ok" | "warning" | "failed";
+                };
+            };
+            queue: {
+                depth: number;
+            };
+            retention: {
+                archivedTaskDays: number | null;
+                runEventDays: number | null;
+                spoolHours: number;
+                traceDays: number;
+            };
+            skills: {
+                decisions: {
+                    [key: string]: number;
+                };
+                total: number;
+                truncated: boolean;
+            };
+            /** @enum {string} */
+            status: "ok" | "warning" | "degraded";
+            tasks: {
+                [key: string]: number;
+            };
+            uptimeMs: number;
+            version: string;
+        };
         ManagedItemUse: {
             allowed: boolean;
             isDefault: boolean;
@@ -12197,6 +13859,42 @@ export interface components {
             agent: string;
             description?: string;
             /** @default true */
+            enabled: boolean;
+            /** @default  */
+            instructions: string;
+            mode?: string;
+            model?: string;
+            name: string;
+            /** @default [] */
+            requiredChecks: ({
+                /** @constant */
+                kind: "agent-enabled";
+            } | {
+                /** @constant */
+                kind: "executable-found";
+            } | {
+                /** @constant */
+                kind: "repository-configured";
+            } | {
+                capability: string;
+                /** @constant */
+                kind: "capability";
+            })[];
+            /** @default {} */
+            restrictions: {
+                mcpServers?: string[];
+                permissions?: string[];
+                tools?: {
+                    allowed?: string[];
+                    denied?: string[];
+                };
+            };
+            toolServers?: string[];
+        };
+        ProfileWriteInput: {
+            agent: string;
+            description?: string;
+            /** @default true */
             enabled?: boolean;
             /** @default  */
             instructions?: string;
@@ -12327,6 +14025,34 @@ export interface components {
             createdAt: string;
             promptId: string;
             version: number;
+        };
+        ProviderHealthReport: {
+            /** Format: date-time */
+            generatedAt: string;
+            providers: {
+                agents: {
+                    configured: number;
+                    enabled: number;
+                };
+                checkedAt: string | null;
+                failures: {
+                    agentType: string;
+                    /** @enum {string} */
+                    failureClass: "none" | "disabled" | "not-installed" | "probe-failed" | "launch-failed";
+                    hostId: string | null;
+                    reason: string;
+                    remediation: string[];
+                }[];
+                probes: {
+                    openCircuits: number;
+                    total: number;
+                    usable: number;
+                };
+                /** @enum {string} */
+                provider: "process" | "acp" | "remote-callback";
+                /** @enum {string} */
+                status: "healthy" | "degraded" | "unavailable" | "unknown" | "unused";
+            }[];
         };
         ProviderRuntimeManifest: {
             adapter: string;
@@ -12929,6 +14655,7 @@ export interface components {
                 summary?: string;
             };
             autoCompleteOnSubtasks?: boolean;
+            automation?: components["schemas"]["TaskAutomation"];
             blockedBy?: components["schemas"]["TaskId"][];
             blockedReason?: {
                 /** @enum {string} */
@@ -12947,6 +14674,7 @@ export interface components {
             /** @default  */
             description: string;
             executionPolicy?: components["schemas"]["ExecutionPolicy"];
+            externalWorkItems?: components["schemas"]["ExternalWorkItem"][];
             git?: components["schemas"]["TaskGit"];
             github?: {
                 issueNumber: number;
@@ -14111,6 +15839,116 @@ export interface components {
             /** @constant */
             success: true;
         };
+        ScheduledDeliverable: {
+            agent?: string;
+            catchUpMinutes: number;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            cronExpr?: string & (unknown & unknown);
+            description: string;
+            enabled: boolean;
+            id: string;
+            lastRun: components["schemas"]["ScheduledDeliverableRun"] | null;
+            name: string;
+            outputPath?: string;
+            /** @enum {string} */
+            overlapPolicy: "skip" | "buffer-one" | "allow-all";
+            project?: string;
+            repo?: string;
+            revision: number;
+            /** @enum {string} */
+            schedule: "daily" | "weekly" | "biweekly" | "monthly" | "custom";
+            scheduleDescription?: string;
+            tags: string[];
+            timezone: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string;
+        };
+        ScheduledDeliverableCreate: {
+            agent?: string;
+            /** @default 10 */
+            catchUpMinutes?: number;
+            cronExpr?: string & (unknown & unknown);
+            /** @default  */
+            description?: string;
+            /** @default true */
+            enabled?: boolean;
+            name: string;
+            outputPath?: string;
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlapPolicy?: "skip" | "buffer-one" | "allow-all";
+            project?: string;
+            repo?: string;
+            /** @enum {string} */
+            schedule: "daily" | "weekly" | "biweekly" | "monthly" | "custom";
+            scheduleDescription?: string;
+            /** @default [] */
+            tags?: string[];
+            /** @default UTC */
+            timezone?: string;
+        };
+        ScheduledDeliverablePatch: {
+            agent?: string | null;
+            catchUpMinutes?: number;
+            cronExpr?: (string & (unknown & unknown)) | null;
+            description?: string;
+            enabled?: boolean;
+            expectedRevision?: number;
+            name?: string;
+            outputPath?: string | null;
+            /** @enum {string} */
+            overlapPolicy?: "skip" | "buffer-one" | "allow-all";
+            project?: string | null;
+            repo?: string | null;
+            /** @enum {string} */
+            schedule?: "daily" | "weekly" | "biweekly" | "monthly" | "custom";
+            scheduleDescription?: string | null;
+            tags?: string[];
+            timezone?: string;
+        };
+        ScheduledDeliverableReport: {
+            durationMs?: number;
+            error?: string;
+            outputFile?: string;
+            runId?: string;
+            snapshotMetadata?: {
+                [key: string]: string | number | boolean | null;
+            };
+            sourceRunId?: string;
+            /** @enum {string} */
+            status: "success" | "failed" | "skipped";
+            summary?: string;
+            workflowId?: string;
+        };
+        ScheduledDeliverableRun: {
+            attemptId: components["schemas"]["AttemptId"] | null;
+            deliverableId: string;
+            durationMs?: number;
+            endedAt: string | null;
+            error?: string;
+            id: string;
+            outputFile?: string;
+            reportedBy: string | null;
+            snapshotMetadata?: {
+                [key: string]: string | number | boolean | null;
+            };
+            sourceRunId?: string;
+            /** Format: date-time */
+            startedAt: string;
+            startedBy: string;
+            /** @enum {string} */
+            status: "running" | "due" | "success" | "failed" | "skipped";
+            summary?: string;
+            taskId: components["schemas"]["TaskId"] | null;
+            /** @enum {string} */
+            trigger: "schedule" | "manual" | "catch-up" | "report";
+            workflowId?: string;
+        };
         ScheduledLaunch: {
             /** Format: date-time */
             createdAt: string;
@@ -14180,6 +16018,93 @@ export interface components {
             paused?: boolean;
             spec?: components["schemas"]["LaunchSpec"];
             taskId?: components["schemas"]["TaskId"];
+        };
+        SchedulerItem: {
+            agent: string | null;
+            catchUpMinutes: number;
+            enabled: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "scheduled-deliverable" | "scheduled-launch";
+            lastRun: {
+                /** Format: date-time */
+                at: string;
+                error: string | null;
+                runId: string;
+                status: string;
+            } | null;
+            name: string;
+            /** @enum {string} */
+            overlapPolicy: "skip" | "buffer-one" | "allow-all";
+            revision: number;
+            schedule: string;
+            timezone: string;
+        };
+        SchedulerItemDetails: {
+            agent: string | null;
+            catchUpMinutes: number;
+            counts: {
+                missed: number;
+                overlapping: number;
+                started: number;
+            };
+            enabled: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "scheduled-deliverable" | "scheduled-launch";
+            lastRun: {
+                /** Format: date-time */
+                at: string;
+                error: string | null;
+                runId: string;
+                status: string;
+            } | null;
+            name: string;
+            nextRuns: string[];
+            /** @enum {string} */
+            overlapPolicy: "skip" | "buffer-one" | "allow-all";
+            revision: number;
+            schedule: string;
+            synchronized: boolean;
+            timezone: string;
+        };
+        SchedulerRun: {
+            id: string;
+            /** @enum {string} */
+            kind: "scheduled-deliverable" | "scheduled-launch";
+            runId: string | null;
+        };
+        SchedulerValidation: {
+            issues: {
+                message: string;
+                path: string;
+            }[];
+            nextRuns: string[];
+            valid: boolean;
+        };
+        SchedulerView: {
+            /** Format: date-time */
+            generatedAt: string;
+            items: components["schemas"]["SchedulerItem"][];
+            nextCursor?: string;
+            recentEvents: {
+                /** Format: date-time */
+                at: string;
+                error: string | null;
+                itemId: string;
+                /** @enum {string} */
+                kind: "scheduled-deliverable" | "scheduled-launch";
+                runId: string;
+                status: string;
+            }[];
+            summary: {
+                byKind: {
+                    [key: string]: number;
+                };
+                enabled: number;
+                paused: number;
+                total: number;
+            };
         };
         ScopeBudget: {
             costUsd: components["schemas"]["BudgetState"];
@@ -14320,6 +16245,44 @@ export interface components {
             profileId: components["schemas"]["ScoringProfileId"];
             taskId?: components["schemas"]["TaskId"];
         };
+        /** @enum {string} */
+        SearchBackend: "keyword" | "semantic" | "auto";
+        /** @enum {string} */
+        SearchCollection: "tasks-active" | "tasks-backlog" | "tasks-archive" | "docs";
+        SearchRefresh: {
+            /** @default false */
+            embed?: boolean;
+        };
+        SearchRefreshed: {
+            backend: components["schemas"]["SearchBackend"];
+            commands: ("update" | "embed")[];
+            elapsedMs: number;
+            embedded: boolean;
+            updated: boolean;
+        };
+        SearchRequest: {
+            /** @default auto */
+            backend?: components["schemas"]["SearchBackend"];
+            collections?: components["schemas"]["SearchCollection"][];
+            /** @default 20 */
+            limit?: number;
+            query: string;
+        };
+        SearchResponse: {
+            backend: components["schemas"]["SearchBackend"];
+            degraded: boolean;
+            elapsedMs: number;
+            query: string;
+            results: components["schemas"]["SearchResult"][];
+        };
+        SearchResult: {
+            collection: components["schemas"]["SearchCollection"];
+            id: string;
+            path: string;
+            score: number;
+            snippet: string;
+            title: string;
+        };
         SelectedWorkspace: {
             membershipId?: components["schemas"]["MembershipId"];
             readonly permissions: string[];
@@ -14434,6 +16397,216 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "agent" | "read-only";
             token: string;
+        };
+        SigningCommand: {
+            /** @default [] */
+            args?: string[];
+            executable: string;
+        };
+        /** @enum {string} */
+        SkillCapability: "filesystem.read" | "filesystem.write" | "shell.execute" | "network.egress" | "credential.access" | "external.message" | "memory.write" | "task.mutate" | "schedule.persist" | "browser.session" | "mcp.tool";
+        SkillCapabilityDefinition: {
+            description: string;
+            id: components["schemas"]["SkillCapability"];
+            /** @enum {string} */
+            severity: "low" | "medium" | "high" | "critical";
+            title: string;
+        };
+        SkillCapabilityRemediation: {
+            /**
+             * @default medium
+             * @enum {string}
+             */
+            priority?: "low" | "medium" | "high" | "critical";
+            project?: string;
+        };
+        SkillException: {
+            digest: string;
+            /** Format: date-time */
+            expiresAt: string;
+            owner: string;
+            reason: string;
+            /** Format: date-time */
+            reviewedAt: string;
+            reviewedBy: string;
+            skillId: components["schemas"]["SkillId"];
+        };
+        SkillExceptionCreate: {
+            /** Format: date-time */
+            expiresAt: string;
+            owner: string;
+            reason: string;
+        };
+        SkillId: string;
+        SkillInventory: {
+            nextCursor?: string;
+            roots: {
+                root: string;
+                /** @enum {string} */
+                state: "present" | "missing" | "unreadable";
+            }[];
+            skills: components["schemas"]["SkillInventoryItem"][];
+            truncated: boolean;
+        };
+        SkillInventoryItem: {
+            /** @enum {string} */
+            decision: "allow" | "warn" | "block";
+            declaredCapabilities: components["schemas"]["SkillCapability"][];
+            description: string | null;
+            digest: string;
+            exception: {
+                digest: string;
+                /** Format: date-time */
+                expiresAt: string;
+                owner: string;
+                reason: string;
+                /** Format: date-time */
+                reviewedAt: string;
+                reviewedBy: string;
+                skillId: components["schemas"]["SkillId"];
+                /** @enum {string} */
+                state: "active" | "expired" | "other-version";
+            } | null;
+            fileCount: number;
+            findingCount: number;
+            lastScan: {
+                current: boolean;
+                id: components["schemas"]["SkillScanId"];
+                /** Format: date-time */
+                scannedAt: string;
+            } | null;
+            name: string;
+            path: string;
+            reasons: string[];
+            /** @enum {string} */
+            recommendation: "safe" | "caution" | "do-not-install";
+            riskScore: number;
+            severity: ("low" | "medium" | "high" | "critical") | null;
+            skillId: components["schemas"]["SkillId"];
+            /** @enum {string} */
+            status: "aligned" | "mismatch" | "missing-declaration";
+        };
+        SkillInventoryTask: {
+            skill: components["schemas"]["SkillInventoryItem"];
+            task: components["schemas"]["Task"];
+        };
+        SkillProfile: {
+            declaredCapabilities: components["schemas"]["SkillCapability"][];
+            digest: string;
+            findings: {
+                capability: string | null;
+                /** @enum {string} */
+                kind: "undeclared-capability" | "missing-declaration" | "unknown-capability" | "unused-declaration";
+                message: string;
+                /** @enum {string} */
+                severity: "low" | "medium" | "high" | "critical";
+            }[];
+            name: string;
+            observedCapabilities: {
+                capability: components["schemas"]["SkillCapability"];
+                confidence: number;
+                evidence: {
+                    label: string;
+                    source: string;
+                }[];
+            }[];
+            path: string;
+            severity: ("low" | "medium" | "high" | "critical") | null;
+            skillId: components["schemas"]["SkillId"];
+            /** @enum {string} */
+            status: "aligned" | "mismatch" | "missing-declaration";
+            undeclaredObservedCapabilities: components["schemas"]["SkillCapability"][];
+        };
+        SkillProfileTask: {
+            profile: components["schemas"]["SkillProfile"];
+            task: components["schemas"]["Task"];
+        };
+        SkillScan: {
+            digest: string;
+            files: {
+                bytes: number;
+                /** @enum {string} */
+                kind: "text" | "binary" | "too-large" | "symbolic-link" | "special" | "unreadable";
+                path: string;
+            }[];
+            findingCount: number;
+            findings: {
+                /** @enum {string} */
+                category: "code-execution" | "credentials" | "destruction" | "exfiltration" | "instructions" | "network" | "persistence" | "privileges" | "structure" | "supply-chain" | "text";
+                evidence: string;
+                file: string;
+                line: number | null;
+                patternId: string;
+                recommendation: string;
+                /** @enum {string} */
+                severity: "low" | "medium" | "high" | "critical";
+                title: string;
+            }[];
+            findingsTruncated: boolean;
+            id: components["schemas"]["SkillScanId"];
+            includeReferencedFiles: boolean;
+            path: string;
+            persisted: boolean;
+            persistedPaths: string[];
+            /** @enum {string} */
+            profileStatus: "aligned" | "mismatch" | "missing-declaration";
+            /** @enum {string} */
+            recommendation: "safe" | "caution" | "do-not-install";
+            riskScore: number;
+            /** Format: date-time */
+            scannedAt: string;
+            scannedBy: string;
+            severity: ("low" | "medium" | "high" | "critical") | null;
+            skillId: components["schemas"]["SkillId"] | null;
+            skillName: string;
+            /** @enum {string} */
+            targetType: "skill" | "directory" | "file" | "shared-resource";
+        };
+        SkillScanId: string;
+        SkillScanRequest: {
+            /** @default true */
+            includeReferencedFiles?: boolean;
+            path: string;
+            /** @default true */
+            persist?: boolean;
+        };
+        SkillScanSummary: {
+            digest: string;
+            findingCount: number;
+            id: components["schemas"]["SkillScanId"];
+            includeReferencedFiles: boolean;
+            path: string;
+            /** @enum {string} */
+            profileStatus: "aligned" | "mismatch" | "missing-declaration";
+            /** @enum {string} */
+            recommendation: "safe" | "caution" | "do-not-install";
+            riskScore: number;
+            /** Format: date-time */
+            scannedAt: string;
+            scannedBy: string;
+            severity: ("low" | "medium" | "high" | "critical") | null;
+            skillId: components["schemas"]["SkillId"] | null;
+            skillName: string;
+            /** @enum {string} */
+            targetType: "skill" | "directory" | "file" | "shared-resource";
+        };
+        SkillSecurityPattern: {
+            /** @enum {string} */
+            category: "code-execution" | "credentials" | "destruction" | "exfiltration" | "instructions" | "network" | "persistence" | "privileges" | "structure" | "supply-chain" | "text";
+            id: string;
+            recommendation: string;
+            /** @enum {string} */
+            severity: "low" | "medium" | "high" | "critical";
+            title: string;
+        };
+        SkillSecurityRemediation: {
+            /**
+             * @default high
+             * @enum {string}
+             */
+            priority?: "low" | "medium" | "high" | "critical";
+            project?: string;
+            sprint?: string;
         };
         Sprint: {
             /** Format: date-time */
@@ -14731,6 +16904,7 @@ export interface components {
                 summary?: string;
             };
             autoCompleteOnSubtasks?: boolean;
+            automation?: components["schemas"]["TaskAutomation"];
             blockedBy?: components["schemas"]["TaskId"][];
             blockedReason?: {
                 /** @enum {string} */
@@ -14749,6 +16923,7 @@ export interface components {
             /** @default  */
             description: string;
             executionPolicy?: components["schemas"]["ExecutionPolicy"];
+            externalWorkItems?: components["schemas"]["ExternalWorkItem"][];
             git?: components["schemas"]["TaskGit"];
             github?: {
                 issueNumber: number;
@@ -14785,6 +16960,20 @@ export interface components {
             updatedAt: string;
             updatedBy?: string;
             verificationSteps?: components["schemas"]["VerificationStep"][];
+        } & {
+            [key: string]: unknown;
+        };
+        TaskAutomation: {
+            /** Format: date-time */
+            completedAt?: string;
+            id?: string;
+            result?: string;
+            sessionKey?: string;
+            /** Format: date-time */
+            spawnedAt?: string;
+            startedBy?: string;
+            /** @enum {string} */
+            status?: "running" | "complete" | "failed";
         } & {
             [key: string]: unknown;
         };
@@ -16060,6 +18249,208 @@ export interface components {
             title?: string | null;
             /** @enum {string} */
             type?: "readme" | "api-docs" | "runbook" | "architecture" | "sop" | "guide" | "other";
+        };
+        TrackerAudit: {
+            actor: string;
+            approvedBy: string | null;
+            operation: string;
+            outcome: string;
+            profileId: string | null;
+            project: string;
+            provider: string;
+            sequence: number;
+            taskId: string | null;
+            /** Format: date-time */
+            timestamp: string;
+            workItemId: string | null;
+        };
+        TrackerAuditPage: {
+            audits: components["schemas"]["TrackerAudit"][];
+            nextCursor?: string;
+        };
+        TrackerCommentReport: {
+            imported: number;
+            sent: number;
+            taskId: components["schemas"]["TaskId"];
+            workItemId: string;
+        };
+        TrackerCommentSync: {
+            taskId: components["schemas"]["TaskId"];
+            workItemId: string;
+        };
+        TrackerConnection: {
+            account: string | null;
+            baseUrl: string | null;
+            configured: boolean;
+            credential: string | null;
+            provider: components["schemas"]["TrackerProvider"];
+            revision: number;
+            updatedAt: string | null;
+        };
+        TrackerConnectionPut: {
+            account?: string;
+            baseUrl?: string;
+            credential: string;
+            expectedRevision?: number;
+            provider: components["schemas"]["TrackerProvider"];
+        };
+        TrackerConnections: {
+            connections: components["schemas"]["TrackerConnection"][];
+        };
+        TrackerCreate: {
+            approvedBy: string;
+            taskId: components["schemas"]["TaskId"];
+        };
+        TrackerCreated: {
+            taskId: components["schemas"]["TaskId"];
+            warnings: components["schemas"]["TrackerIssue"][];
+            workItem: components["schemas"]["ExternalWorkItem"];
+        };
+        TrackerDryRun: {
+            taskId: components["schemas"]["TaskId"];
+        };
+        TrackerDryRunResult: {
+            errors: components["schemas"]["TrackerIssue"][];
+            /** @constant */
+            externalWrite: false;
+            payload: components["schemas"]["TrackerPayload"];
+            warnings: components["schemas"]["TrackerIssue"][];
+        };
+        TrackerField: {
+            allowedValues: {
+                id: string;
+                name: string;
+            }[] | null;
+            id: string;
+            /** @enum {string} */
+            kind: "text" | "long-text" | "number" | "date" | "option" | "options" | "user" | "users" | "other";
+            name: string;
+            requiredBy: string[];
+            workItemTypes: string[];
+        };
+        TrackerFieldMapping: {
+            literalValue?: string;
+            /** @default false */
+            required: boolean;
+            /** @enum {string} */
+            source: "title" | "description" | "priority" | "status" | "literal";
+            trackerFieldId: string;
+        };
+        TrackerFieldMappingInput: {
+            literalValue?: string;
+            /** @default false */
+            required?: boolean;
+            /** @enum {string} */
+            source: "title" | "description" | "priority" | "status" | "literal";
+            trackerFieldId: string;
+        };
+        TrackerImport: {
+            taskId?: components["schemas"]["TaskId"];
+            workItemId: string;
+        };
+        TrackerImported: {
+            created: boolean;
+            taskId: components["schemas"]["TaskId"];
+            workItem: components["schemas"]["ExternalWorkItem"];
+        };
+        TrackerIntrospect: {
+            project: string;
+            provider: components["schemas"]["TrackerProvider"];
+        };
+        TrackerIssue: {
+            message: string;
+            path: string;
+        };
+        TrackerPayload: {
+            areaPath: string | null;
+            fields: {
+                [key: string]: string | number | string[];
+            };
+            iterationPath: string | null;
+            projectPath: string;
+            workItemType: string;
+        };
+        TrackerProfile: {
+            backlinkFieldId?: string;
+            /** Format: date-time */
+            createdAt: string;
+            defaultAreaPath?: string;
+            defaultIterationPath?: string;
+            defaultProjectPath: string;
+            defaultWorkItemType: string;
+            /** @default true */
+            enabled: boolean;
+            fieldMappings: components["schemas"]["TrackerFieldMapping"][];
+            id: string;
+            name: string;
+            provider: components["schemas"]["TrackerProvider"];
+            revision: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        TrackerProfilePut: {
+            backlinkFieldId?: string;
+            defaultAreaPath?: string;
+            defaultIterationPath?: string;
+            defaultProjectPath: string;
+            defaultWorkItemType: string;
+            /** @default true */
+            enabled?: boolean;
+            expectedRevision?: number;
+            fieldMappings: components["schemas"]["TrackerFieldMappingInput"][];
+            id?: string;
+            name: string;
+            provider: components["schemas"]["TrackerProvider"];
+        };
+        TrackerProfiles: {
+            profiles: components["schemas"]["TrackerProfile"][];
+        };
+        /** @enum {string} */
+        TrackerProvider: "github" | "gitlab" | "jira";
+        TrackerSchema: {
+            assignees: {
+                id: string;
+                name: string;
+            }[];
+            capabilities: {
+                areas: boolean;
+                comments: boolean;
+                create: boolean;
+                import: boolean;
+                iterations: boolean;
+            };
+            fields: components["schemas"]["TrackerField"][];
+            /** Format: date-time */
+            introspectedAt: string;
+            planningPaths: {
+                id: string;
+                /** @enum {string} */
+                kind: "project" | "area" | "iteration";
+                path: string;
+            }[];
+            posture: {
+                account: string;
+                baseUrl: string;
+                credential: string;
+                privateAllowed: boolean;
+            };
+            priorities: string[];
+            project: string;
+            provider: components["schemas"]["TrackerProvider"];
+            states: string[];
+            tags: string[];
+            truncated: string[];
+            workItemTypes: {
+                id: string;
+                name: string;
+            }[];
+        };
+        TrackerValidation: {
+            /** Format: date-time */
+            introspectedAt: string;
+            /** @constant */
+            valid: true;
+            warnings: components["schemas"]["TrackerIssue"][];
         };
         TransitionAction: {
             /** @enum {string} */
@@ -18912,6 +21303,51 @@ export interface operations {
             };
         };
     };
+    listPendingLaunches: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                limitingScope?: ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree") | ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree")[];
+                maxAgeMs?: number;
+                minAgeMs?: number;
+                nodeId?: string;
+                page?: number;
+                priority?: number;
+                rootObjectiveId?: string;
+                source?: ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent") | ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent")[];
+                workspaceId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdmissionQueueList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listAgentPermissions: {
         parameters: {
             query?: {
@@ -20371,6 +22807,154 @@ export interface operations {
             };
         };
     };
+    completeAutomation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutomationCompletion"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutomationCompleted"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startAutomation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutomationStart"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutomationStarted"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPendingAutomation: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRunningAutomation: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listBacklog: {
         parameters: {
             query?: {
@@ -21794,7 +24378,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ProfileWrite"];
+                "application/json": components["schemas"]["ProfileWriteInput"];
             };
         };
         responses: {
@@ -23102,6 +25686,288 @@ export interface operations {
             };
         };
     };
+    listScheduledDeliverables: {
+        parameters: {
+            query?: {
+                agent?: string;
+                cursor?: string;
+                enabled?: "true" | "false";
+                limit?: number;
+                tag?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverable"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createScheduledDeliverable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduledDeliverableCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverable"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getScheduledDeliverable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverable"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteScheduledDeliverable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeScheduledDeliverable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduledDeliverablePatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverable"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runScheduledDeliverable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runId: string;
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listScheduledDeliverableRuns: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverableRun"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportScheduledDeliverableRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduledDeliverableReport"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledDeliverableRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getDiff: {
         parameters: {
             query?: {
@@ -23901,6 +26767,243 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FreshnessSummary"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDocs: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                directory?: string;
+                extension?: "md" | "markdown" | "txt" | "json" | "yaml" | "yml" | "csv";
+                limit?: number;
+                sortBy?: "path" | "name" | "size" | "modified" | "created";
+                sortOrder?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocFile"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDocDirectories: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocDirectory"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDoc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    writeDoc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteDoc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    searchDocs: {
+        parameters: {
+            query: {
+                cursor?: string;
+                limit?: number;
+                q: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocMatch"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDocStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocStats"];
                 };
             };
             /** @description Refused */
@@ -26369,6 +29472,1043 @@ export interface operations {
             };
         };
     };
+    listCommunicationAdapters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationAdapterList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putCommunicationAdapter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunicationAdapterPut"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationAdapter"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCommunityChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityChannelList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putCommunityChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+                channelId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunityChannelPut"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityChannel"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disableCommunityChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+                channelId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityChannel"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCommunityDefinitions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityDefinitionList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    importCommunityDefinition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunityDefinitionImport"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityDefinitionLink"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCommunityDefinitionLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityDefinitionLinkList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    previewCommunityDefinition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunityDefinitionPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunityDefinitionPreview"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disconnectCommunicationAdapter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationAdapter"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCommunicationAdapterHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationAdapterHealth"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    pollCommunicationAdapter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationPollReport"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addCommunicationReply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunicationReply"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationReplyReceipt"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sendCommunicationMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommunicationSend"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationDelivery"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    testCommunicationAdapter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                adapterId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationAdapterHealth"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCommunicationDeliveries: {
+        parameters: {
+            query?: {
+                adapterId?: string;
+                cursor?: string;
+                deliveryId?: string;
+                limit?: number;
+                state?: "pending" | "delivered" | "failed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationDeliveryPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCommunicationMappings: {
+        parameters: {
+            query?: {
+                adapterId?: string;
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationMappingPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTrackerAudits: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerAuditPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTrackerConnections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerConnections"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putTrackerConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerConnectionPut"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerConnection"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    introspectTracker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerIntrospect"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerSchema"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTrackerProfiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerProfiles"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putTrackerProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerProfilePut"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerProfile"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteTrackerProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createTrackerWorkItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerCreated"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    dryRunTrackerCreate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerDryRun"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerDryRunResult"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    importTrackerWorkItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerImport"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerImported"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    syncTrackerComments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackerCommentSync"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerCommentReport"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateTrackerProfile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                profileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerValidation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTrackerSchema: {
+        parameters: {
+            query?: {
+                project?: string;
+                provider?: components["schemas"]["TrackerProvider"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackerSchema"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listLessons: {
         parameters: {
             query?: {
@@ -26433,6 +30573,143 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LessonTags"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createDebugBundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DebugBundle"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listLogEntries: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                limit?: number;
+                q?: string;
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    scanSkillInMaintenance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillScanRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillScan"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMaintenanceSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceSummary"];
                 };
             };
             /** @description Refused */
@@ -29503,6 +33780,241 @@ export interface operations {
             };
         };
     };
+    getScheduler: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerView"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runDueItems: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DueRuns"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSchedulerItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerItemDetails"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    pauseSchedulerItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerItem"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resumeSchedulerItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerItem"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runSchedulerItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateSchedulerItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulerValidation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     scoreWork: {
         parameters: {
             query?: never;
@@ -29749,6 +34261,72 @@ export interface operations {
             };
         };
     };
+    search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    refreshSearchIndex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchRefresh"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchRefreshed"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getFeatureSettings: {
         parameters: {
             query?: never;
@@ -29798,6 +34376,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FeatureSettings"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getProviderHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderHealthReport"];
                 };
             };
             /** @description Refused */
@@ -30308,6 +34915,422 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SharedResource"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkillProfiles: {
+        parameters: {
+            query?: {
+                capability?: components["schemas"]["SkillCapability"];
+                cursor?: string;
+                limit?: number;
+                q?: string;
+                severity?: "low" | "medium" | "high" | "critical";
+                status?: "aligned" | "mismatch" | "missing-declaration";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillProfile"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSkillProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                skillId: components["schemas"]["SkillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillProfile"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSkillCapabilityTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                skillId: components["schemas"]["SkillId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillCapabilityRemediation"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillProfileTask"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkillCapabilityDefinitions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillCapabilityDefinition"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkillInventory: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                decision?: "allow" | "warn" | "block";
+                limit?: number;
+                q?: string;
+                recommendation?: "safe" | "caution" | "do-not-install";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillInventory"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exceptSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                skillId: components["schemas"]["SkillId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillExceptionCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillException"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeSkillException: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                skillId: components["schemas"]["SkillId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSkillSecurityTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                skillId: components["schemas"]["SkillId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillSecurityRemediation"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillInventoryTask"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkillSecurityPatterns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillSecurityPattern"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    scanSkill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillScanRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillScan"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSkillScans: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                recommendation?: "safe" | "caution" | "do-not-install";
+                skillId?: components["schemas"]["SkillId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillScanSummary"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSkillScan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SkillScanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillScan"];
                 };
             };
             /** @description Refused */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { adminKey, type ApiUnderTest, startWholeTestApi } from '../api-under-test';
-import { creates } from '../idempotency/creates';
+import { creates, makeSubjects } from '../idempotency/creates';
 import { type CallerConnection, connectionTo } from '../permissions/connection';
 import { type Operation, operationsOf, requestOf } from '../permissions/operations';
 import { almostValid } from './hostile-values';
@@ -29,11 +29,10 @@ const others = new Set([
 beforeAll(async () => {
   board = await startWholeTestApi({ RATE_LIMIT_ARTIFACTS: '0' });
   document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
-  taskId = (await board.call('POST', '/api/tasks', { body: { title: 'target' } })).body.id as string;
-  const prompt = { name: 'target', category: 'tool', content: 'Do it' };
-  const promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt })).body.id as string;
+  const subjects = await makeSubjects(board, 'target');
+  taskId = subjects.taskId;
   for (const create of Object.values(creates)) {
-    const [path, body] = create({ taskId, promptId });
+    const [path, body] = create(subjects);
     const reply = await board.call('POST', path, { body });
     if (reply.status < 300 && typeof reply.body.id === 'string') {
       made.set(path, reply.body.id as string);

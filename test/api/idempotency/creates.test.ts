@@ -2,20 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import type { Stored } from '../../../stores/port/collection';
 import { agentKey, type ApiUnderTest, type Reply, startWholeTestApi } from '../api-under-test';
-import { creates, elsewhere } from './creates';
+import { creates, elsewhere, makeSubjects, type Subjects } from './creates';
 import { storedRows } from './stored-rows';
 
 let board: ApiUnderTest;
-let taskId: string;
-let promptId: string;
-let skillId: string;
+let subjects: Subjects;
 beforeAll(async () => {
   board = await startWholeTestApi();
-  taskId = (await board.call('POST', '/api/tasks', { body: { title: 'Subject' } })).body.id as string;
-  const prompt = { name: 'Subject', category: 'tool', content: 'Do it' };
-  promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt })).body.id as string;
-  const skill = { name: 'Subject', type: 'skill', content: 'sudo make it' };
-  skillId = (await board.call('POST', '/api/shared-resources', { body: skill })).body.id as string;
+  subjects = await makeSubjects(board, 'Subject');
 });
 afterAll(() => board.close());
 
@@ -54,7 +48,7 @@ it('every create of the OpenAPI document takes Idempotency-Key, or reports by wh
 
 describe.each(Object.keys(creates))('%s', (operationId) => {
   it('is done once under a key, also when its process dies before it answers', async () => {
-    const [path, body] = creates[operationId]?.({ taskId, promptId, skillId }) ?? ['', {}];
+    const [path, body] = creates[operationId]?.(subjects) ?? ['', {}];
     const key = randomUUID();
     const first = await send(path, body, key);
     expect([first.status, first.body]).toEqual([expect.any(Number), expect.anything()]);
@@ -94,7 +88,7 @@ describe('an idempotency key', () => {
   });
 
   it('is free again after a request that was refused', async () => {
-    const path = `/api/tasks/${taskId}/comments`;
+    const path = `/api/tasks/${subjects.taskId}/comments`;
     expect((await send('/api/tasks/task_20200101_aaaaaa/comments', { text: 'a' }, 'refused')).status).toBe(404);
     expect((await send('/api/tasks/task_20200101_aaaaaa/comments', { text: 'b' }, 'refused')).status).toBe(404);
     expect((await send(path, { text: '' }, 'invalid')).status).toBe(400);
@@ -143,7 +137,11 @@ describe('an idempotency key', () => {
       const form = new FormData();
       form.append('files', new Blob([text]), 'notes.txt');
       const headers = { 'X-API-Key': 'admin-key-of-this-test-0123456789abcdef', 'Idempotency-Key': 'files' };
-      const sent = await fetch(`${board.url}/api/tasks/${taskId}/attachments`, { method: 'POST', headers, body: form });
+      const sent = await fetch(`${board.url}/api/tasks/${subjects.taskId}/attachments`, {
+        method: 'POST',
+        headers,
+        body: form,
+      });
       return { status: sent.status, body: (await sent.json()) as { attachments: { id: string }[] } };
     };
     const first = await attach('one');

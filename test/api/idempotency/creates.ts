@@ -1,4 +1,5 @@
 import { aGoal } from '../../support/factories/goal';
+import type { ApiUnderTest } from '../api-under-test';
 
 /** What is there for the creates to be about. */
 export interface Subjects {
@@ -6,6 +7,17 @@ export interface Subjects {
   promptId: string;
   /** A shared resource that is a skill with findings. */
   skillId: string;
+}
+
+/** Makes what the creates are about, as the caller of a key, or as the administrator. */
+export async function makeSubjects(board: ApiUnderTest, name: string, key?: string): Promise<Subjects> {
+  const idOf = async (path: string, body: object): Promise<string> =>
+    (await board.call('POST', path, { body, ...(key === undefined ? {} : { key }) })).body.id as string;
+  return {
+    taskId: await idOf('/api/tasks', { title: name }),
+    promptId: await idOf('/api/prompt-registry', { name, category: 'tool', content: 'Do it' }),
+    skillId: await idOf('/api/shared-resources', { name, type: 'skill', content: 'sudo make it' }),
+  };
 }
 
 /** A request that makes something, by its operation: the path and a body, of which there are no two alike. */

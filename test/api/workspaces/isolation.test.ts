@@ -1,7 +1,7 @@
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import type { Stored } from '../../../stores/port/collection';
 import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
-import { creates } from '../idempotency/creates';
+import { creates, makeSubjects } from '../idempotency/creates';
 import { aPerson, aWorkspace, type Person } from '../identity/people';
 import { connectionTo } from '../permissions/connection';
 import { type Operation, operationsOf, requestOf } from '../permissions/operations';
@@ -37,15 +37,10 @@ beforeAll(async () => {
       !/\/maintenance\/(?:summary|debug-bundle)$/.test(template) &&
       !(method === 'POST' && /\/worktree|\/retention\//.test(template)),
   );
-  taskId = (await board.call('POST', '/api/tasks', { body: { title: `O${mark}` }, key: alpha.key })).body.id as string;
-  const prompt = { name: `O${mark}`, category: 'tool', content: 'Do it' };
-  const promptId = (await board.call('POST', '/api/prompt-registry', { body: prompt, key: alpha.key })).body
-    .id as string;
-  const skill = { name: `O${mark}`, type: 'skill', content: 'sudo make it' };
-  const skillId = (await board.call('POST', '/api/shared-resources', { body: skill, key: alpha.key })).body
-    .id as string;
+  const subjects = await makeSubjects(board, `O${mark}`, alpha.key);
+  taskId = subjects.taskId;
   for (const create of Object.values(creates)) {
-    const [path, body] = create({ taskId, promptId, skillId });
+    const [path, body] = create(subjects);
     const marked = JSON.parse(JSON.stringify(body).replaceAll('nce', mark)) as object;
     const reply = await board.call('POST', path, { body: marked, key: alpha.key });
     const id: unknown = reply.body.id ?? reply.body.messageId ?? reply.body.role ?? reply.body.agentId;
