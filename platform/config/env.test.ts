@@ -241,6 +241,17 @@ describe('the environment of a part', () => {
     expect(parts.filter((part) => !('PATH' in environmentOfPart(part, source)))).toEqual([]);
   });
 
+  it.each([
+    ['EMBEDDING_API_KEY', true],
+    ['OPENAI_EMBEDDING_KEY', true],
+    ['OPENAI_API_KEY', false],
+    ['EMBEDDING_API_KEY_FILE', false],
+    ['embedding_key', false],
+  ])('gives the API the key of an embedding model, by the name %s: %s', (name, isGiven) => {
+    expect(name in environmentOfPart('api', { ...source, [name]: 'x' })).toBe(isGiven);
+    expect(name in environmentOfPart('plants', { ...source, [name]: 'x' })).toBe(false);
+  });
+
   it('is every setting of ours together, but for what the supervisor reads', () => {
     const read = new Set<string>(Object.values(partSettings).flat());
     expect(Object.keys(environment.shape).filter((name) => !read.has(name))).toEqual(['SERVICES', 'TEMPORAL_UI_PORT']);

@@ -18,7 +18,7 @@ describe('words of a text', () => {
     expect(wordsOf('x'.repeat(1_000), 5)).toEqual(['x'.repeat(64)]);
   });
 
-  it('are where they are said to be, and have nothing but letters and digits', () => {
+  it('have their positions, and nothing but letters and digits', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         for (const { word, index } of wordsAt(text)) {

@@ -4,7 +4,7 @@ import type { BlobStore } from '../blobs/blob-store';
 import { openGridFsBlobs } from '../blobs/gridfs';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
 import { StoreUnavailableError } from '../port/errors';
-import type { TextIndex } from '../port/text-index';
+import type { TextIndex } from '../port/text/text-index';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { ChangeFeed } from './change-feed';

@@ -7,7 +7,7 @@ import {
   type TextMatch,
   type TextQuery,
   type TextTerm,
-} from '../port/text-index';
+} from '../port/text/text-index';
 import { translated } from './errors';
 
 /** Candidates are read and ranked here, so there are fewer than FTS5 ranks. */

@@ -1,6 +1,6 @@
 import type { Document, Filter, UpdateFilter } from 'mongodb';
 import type { BlobStore } from '../blobs/blob-store';
-import type { TextIndex } from './text-index';
+import type { TextIndex } from './text/text-index';
 
 /** What every stored document has. Fields are JSON: no class instances, no Date (timestamps are ISO 8601 text). */
 export interface Stored {

@@ -5,7 +5,7 @@ import type { BlobStore } from '../blobs/blob-store';
 import { openFileBlobs } from '../blobs/files';
 import type { Collection, CollectionSpec, Database, EntryLog, LogEntry, LogSpec, Stored } from '../port/collection';
 import { StoreUnavailableError } from '../port/errors';
-import type { TextIndex } from '../port/text-index';
+import type { TextIndex } from '../port/text/text-index';
 import { assertDeclarable, declare } from '../rules/spec';
 import { WakeUp } from '../watch/wake-up';
 import { SqliteCollection } from './collection';

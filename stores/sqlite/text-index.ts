@@ -7,7 +7,7 @@ import {
   type TextMatch,
   type TextQuery,
   type TextTerm,
-} from '../port/text-index';
+} from '../port/text/text-index';
 import type { Connection } from './connection';
 import { identifier } from './schema';
 import type { Writer } from './writer';

@@ -1,7 +1,7 @@
 import { searchLimits } from '../../../contracts/knowledge/search';
 import { cut } from '../../../platform/text/cut';
 import { wordsAt } from '../../../platform/text/words';
-import type { TextTerm } from '../../../stores/port/text-index';
+import type { TextTerm } from '../../../stores/port/text/text-index';
 import type { SearchDocument } from './source';
 
 /** Characters before the first match that are shown. */

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { Log } from '../../../platform/log/log';
 import { wordsOf } from '../../../platform/text/words';
-import type { SearchEntry, SearchEntryStore } from '../../../stores/knowledge/search-entry-store';
-import type { TextIndex } from '../../../stores/port/text-index';
+import type { SearchEntry, SearchEntryStore } from '../../../stores/knowledge/search/entry-store';
+import type { TextIndex } from '../../../stores/port/text/text-index';
 import type { SearchDocument, SearchSource } from './source';
 
 /** Words of one document that are indexed. */

@@ -1,7 +1,7 @@
 import type { SearchCollection, SearchResult } from '../../../contracts/knowledge/search';
 import { validationError } from '../../../platform/errors/app-error';
 import { wordsAt } from '../../../platform/text/words';
-import { maxTerms, type TextIndex, type TextMatch, type TextTerm } from '../../../stores/port/text-index';
+import { maxTerms, type TextIndex, type TextMatch, type TextTerm } from '../../../stores/port/text/text-index';
 import { excerptOf } from './excerpt';
 import type { SearchDocument } from './source';
 

@@ -9,7 +9,7 @@ import { AppError, conflict, errorMessage } from '../../../platform/errors/app-e
 import type { Log } from '../../../platform/log/log';
 import { ModelError } from '../../../platform/models/errors';
 import { within } from '../../../platform/operations/within';
-import type { TextIndex } from '../../../stores/port/text-index';
+import type { TextIndex } from '../../../stores/port/text/text-index';
 import { fuse } from './fuse';
 import type { Indexer } from './indexer';
 import { findByWords, queryWords } from './keyword';

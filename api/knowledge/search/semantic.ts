@@ -2,7 +2,7 @@ import type { SearchCollection, SearchResult } from '../../../contracts/knowledg
 import type { Embedder } from '../../../platform/models/embed';
 import { ModelError } from '../../../platform/models/errors';
 import type { Board } from '../../../stores/board-files/types';
-import type { SearchVectorStore } from '../../../stores/knowledge/search-vector-store';
+import type { SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
 import { chunksOf } from './chunks';
 import { beginningOf } from './excerpt';
 import type { Indexer } from './indexer';

@@ -3,7 +3,7 @@ import { createRedactor } from '../../../platform/log/redact';
 import { redactUserPaths } from '../../../platform/log/redact-user-paths';
 import { cut } from '../../../platform/text/cut';
 import { printable } from '../../../platform/text/printable';
-import type { SearchEntry } from '../../../stores/knowledge/search-entry-store';
+import type { SearchEntry } from '../../../stores/knowledge/search/entry-store';
 
 /** A document as it is now, with the text that is indexed and quoted. */
 export interface SearchDocument extends SearchEntry {

@@ -1,5 +1,5 @@
-import type { SearchEntry } from '../../../stores/knowledge/search-entry-store';
-import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search-vector-store';
+import type { SearchEntry } from '../../../stores/knowledge/search/entry-store';
+import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
 import { createVectors, maxVectors } from './vectors';
 
 const entry = (n: number, collection: SearchEntry['collection'] = 'docs'): SearchEntry => ({
@@ -52,7 +52,7 @@ describe('vectors of documents', () => {
     expect(near.map(({ entry: { id } }) => away(angles[Number(id.slice(5))]!))).toEqual(expected.slice(0, 30));
   });
 
-  it('are left out, which is told, when they are of another text, and silently when nobody asked for them', async () => {
+  it('are left out when they are of another text, and the response is incomplete then', async () => {
     const vectors = await vectorsOf([
       stored(1, at(0), { version: 'v0' }),
       stored(2, at(5)),

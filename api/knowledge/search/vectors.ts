@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchCollection } from '../../../contracts/knowledge/search';
-import type { SearchEntry } from '../../../stores/knowledge/search-entry-store';
-import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search-vector-store';
+import type { SearchEntry } from '../../../stores/knowledge/search/entry-store';
+import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
 
 /** Vectors that are compared at most: all of them are in memory, and every search compares each. */
 export const maxVectors = 100_000;

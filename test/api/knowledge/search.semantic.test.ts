@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('semantic search', () => {
-  it('compares nothing before texts are embedded, and says so', async () => {
+  it('compares nothing before texts are embedded, and is degraded', async () => {
     const { status, body } = await search({ query: 'cat', backend: 'semantic' });
     expect({ status, body }).toMatchObject({ status: 200, body: { backend: 'semantic', degraded: true, results: [] } });
   });
@@ -90,7 +90,7 @@ describe('semantic search', () => {
     expect(idsOf(await search({ query: 'cat', backend: 'semantic' }))).not.toContain(id);
   });
 
-  it('is refused, and auto falls back on words and says so, while the model does not answer', async () => {
+  it('is refused, and auto falls back on keywords as degraded, while the model does not answer', async () => {
     const key = 'key-of-the-embedding-model-0123456789';
     model.fail({ status: 500, body: { error: { message: `bad day for ${key}` } } });
     try {

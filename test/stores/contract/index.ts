@@ -14,7 +14,7 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
-import { textIndexContract } from './text-index';
+import { textIndexContract } from './text/text-index';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
 

@@ -1,6 +1,6 @@
-import type { SearchCollection } from '../../contracts/knowledge/search';
-import type { Database, Stored } from '../port/collection';
-import { inPages } from '../port/in-pages';
+import type { SearchCollection } from '../../../contracts/knowledge/search';
+import type { Database, Stored } from '../../port/collection';
+import { inPages } from '../../port/in-pages';
 
 /** What the index of words has of a document. */
 export interface SearchEntry {

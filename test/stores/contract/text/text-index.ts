@@ -1,7 +1,7 @@
-import { wordsOf } from '../../../platform/text/words';
-import { type TextIndex, type TextQuery, maxTerms } from '../../../stores/port/text-index';
-import { workspaceDatabase } from '../../../stores/port/workspace-database';
-import { type StoreHarness, uniqueName, useTwoConnections } from './harness';
+import { wordsOf } from '../../../../platform/text/words';
+import { maxTerms,type TextIndex, type TextQuery } from '../../../../stores/port/text/text-index';
+import { workspaceDatabase } from '../../../../stores/port/workspace-database';
+import { type StoreHarness, uniqueName, useTwoConnections } from '../harness';
 
 const words = (text: string) => wordsOf(text, 1_000);
 const entry = (id: string, title: string, body = '', group = 'docs') => ({

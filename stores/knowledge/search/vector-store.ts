@@ -1,4 +1,4 @@
-import type { Database, Stored } from '../port/collection';
+import type { Database, Stored } from '../../port/collection';
 
 /** The vectors of the parts of one document, of one model. */
 export interface DocumentVectors {

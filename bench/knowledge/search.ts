@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type OpenSearch, openSearch } from '../api/knowledge/search/open';
-import { searchCollection } from '../contracts/knowledge/search';
-import { type Task, task as taskSchema, type TaskLocation } from '../contracts/tasks/task';
-import { createLog } from '../platform/log/log';
-import type { Embedder } from '../platform/models/embed';
-import { makeTempDir } from '../platform/testing/temp-dir';
-import { openKnowledgeStores } from '../stores/knowledge/open';
-import { openSqlite } from '../stores/sqlite/database';
+import { type OpenSearch, openSearch } from '../../api/knowledge/search/open';
+import { searchCollection } from '../../contracts/knowledge/search';
+import { type Task, task as taskSchema, type TaskLocation } from '../../contracts/tasks/task';
+import { createLog } from '../../platform/log/log';
+import type { Embedder } from '../../platform/models/embed';
+import { makeTempDir } from '../../platform/testing/temp-dir';
+import { openKnowledgeStores } from '../../stores/knowledge/open';
+import { openSqlite } from '../../stores/sqlite/database';
 
-/** What searches of many documents take: `node dist/bench/search.js [documents] [searches of a kind] [dimensions]`. */
+/** What searches of many documents take: `node dist/bench/knowledge/search.js [documents] [searches of a kind] [dimensions]`. */
 const total = Number(process.argv[2] ?? 100_000);
 const repeats = Number(process.argv[3] ?? 200);
 const dimensions = Number(process.argv[4] ?? 384);
@@ -123,7 +123,7 @@ async function main(): Promise<void> {
     board: {
       list: (_query, location) => {
         const own = tasks.filter((placed) => placed.location === (location ?? 'active')).map(({ task }) => task);
-        return { tasks: own, total: own.length } as never;
+        return { tasks: own, total: own.length };
       },
       get: async (id) => {
         const placed = byId.get(id);
