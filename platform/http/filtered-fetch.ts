@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import { deniedAddresses } from './denied-addresses';
 
 export interface FilteredFetchSettings {
   /** The one origin that is called: a response cannot send the caller, with its credentials, elsewhere. */
@@ -19,20 +20,28 @@ export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
-const loopback = ['127.0.0.0/8', '::1/128'];
-
-/** Agents that check an address when they connect to it. */
+/** Agents that check an address when they connect to it. What they are used for asserts its URL first. */
 export function filteredAgents({
   allowPrivate,
   allowLoopback = allowPrivate,
 }: Pick<FilteredFetchSettings, 'allowPrivate' | 'allowLoopback'>) {
+  const denied = deniedAddresses({ allowLoopback });
   const filter = {
     allowPrivateIPAddress: allowPrivate,
     allowMetaIPAddress: false,
-    ...(allowLoopback && !allowPrivate ? { allowIPAddressList: loopback } : {}),
-    ...(allowPrivate && !allowLoopback ? { denyIPAddressList: loopback } : {}),
+    allowIPAddressList: allowLoopback ? ['127.0.0.1', '::1'] : [],
+    lookup: denied.lookup,
   };
-  return { http: new RequestFilteringHttpAgent(filter), https: new RequestFilteringHttpsAgent(filter) };
+  return {
+    http: new RequestFilteringHttpAgent(filter),
+    https: new RequestFilteringHttpsAgent(filter),
+    /** @throws ForbiddenAddressError for the address of a host that is not resolved */
+    assertAllowed(url: URL): void {
+      if (denied.isHostOf(url)) {
+        throw new ForbiddenAddressError(`The address of ${url.hostname} is not allowed.`);
+      }
+    },
+  };
 }
 
 interface SentRequest {
@@ -69,6 +78,7 @@ export function createFilteredStream(settings: FilteredFetchSettings): FilteredF
     if (url.origin !== origin) {
       throw new ForbiddenAddressError(`The service at ${origin} names an address of ${url.origin}.`);
     }
+    agents.assertAllowed(url);
     const secure = url.protocol === 'https:';
     const late = AbortSignal.timeout(timeoutMs);
     return new Promise<Response>((resolve, reject) => {

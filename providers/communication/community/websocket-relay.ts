@@ -170,6 +170,7 @@ async function withSession<T>(
 ): Promise<T> {
   const { webSocketUrl, allowPrivateNetwork, allowLocalhost, timeoutMs } = settings;
   const agents = filteredAgents({ allowPrivate: allowPrivateNetwork, allowLoopback: allowLocalhost });
+  agents.assertAllowed(new URL(webSocketUrl));
   const socket = new WebSocket(webSocketUrl, {
     agent: webSocketUrl.toLowerCase().startsWith('wss:') ? agents.https : agents.http,
     handshakeTimeout: timeoutMs,

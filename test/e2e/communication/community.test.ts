@@ -106,6 +106,7 @@ describe.each([
     ['a connection that ends', 'hang-up'],
     ['a malformed answer', 'malformed'],
     ['a rate limit', { accepted: false, message: 'rate-limited: slow down' }],
+    ['an answer that does not come', 'silence'],
     ['an error of the relay', { accepted: false, message: 'error: no space' }],
   ];
   it.each(verdicts)('gets a message again as the same event after %s', async (_case, verdict) => {
@@ -187,7 +188,14 @@ describe('a community that asks who calls', () => {
 });
 
 describe('what is wrong with a community', () => {
+  const over = (relayHttpUrl: string, fields: object = {}) => ({ relayHttpUrl, relayWebSocketUrl: null, ...fields });
+  const onlyPrivate = { allowLocalhost: false, allowPrivateNetwork: true };
+  const refused = { reasonCode: 'refused-address' };
   const cases: [string, object, object][] = [
+    ['this machine as an address of IPv6', over('http://[::ffff:127.0.0.1]:9/', onlyPrivate), refused],
+    ['an address of cloud metadata', over('http://169.254.169.254/latest', { allowPrivateNetwork: true }), refused],
+    ['a name of this machine', over('http://localhost:9/', onlyPrivate), refused],
+    ['a private network', over('http://10.0.0.1/'), refused],
     [
       'another community',
       { expectedCommunity: 'Desert' },

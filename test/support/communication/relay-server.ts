@@ -38,7 +38,11 @@ interface Filter {
 
 /** What becomes of the next event: as a relay documents it (NIP-01), or something else. */
 export type Verdict =
-  { accepted: boolean; message: string } | { status: number; retryAfter?: string } | 'hang-up' | 'malformed';
+  | { accepted: boolean; message: string }
+  | { status: number; retryAfter?: string }
+  | 'hang-up'
+  | 'malformed'
+  | 'silence';
 
 /** A relay that speaks NIP-01, NIP-11 and NIP-42 on its WebSocket, and takes events and filters over HTTP with NIP-98. */
 export async function startRelay({ name = 'Garden', authRequired = false } = {}) {
@@ -55,7 +59,11 @@ export async function startRelay({ name = 'Garden', authRequired = false } = {})
     const verdict = verdicts.shift();
     if (
       verdict !== undefined &&
-      (verdict === 'malformed' || verdict === 'hang-up' || !('accepted' in verdict) || !verdict.accepted)
+      (verdict === 'malformed' ||
+        verdict === 'hang-up' ||
+        verdict === 'silence' ||
+        !('accepted' in verdict) ||
+        !verdict.accepted)
     ) {
       return verdict;
     }
@@ -108,6 +116,9 @@ export async function startRelay({ name = 'Garden', authRequired = false } = {})
       return;
     }
     const verdict = take(JSON.parse(text) as CommunityEvent);
+    if (verdict === 'silence') {
+      return;
+    }
     if (verdict === 'hang-up') {
       response.destroy();
     } else if (verdict === 'malformed') {
@@ -140,6 +151,9 @@ export async function startRelay({ name = 'Garden', authRequired = false } = {})
         send('OK', first.id, false, 'auth-required: who are you');
       } else if (type === 'EVENT') {
         const verdict = take(first as CommunityEvent);
+        if (verdict === 'silence') {
+          return;
+        }
         if (verdict === 'hang-up') {
           socket.terminate();
         } else if (verdict === 'malformed') {

@@ -40,6 +40,9 @@ export const teamsResponses = {
 /** Ends the connection without an answer, after the message was read. */
 export const hangUp: Responder = (response) => void response.destroy();
 
+/** Leaves the connection open without an answer. */
+export const silence: Responder = () => undefined;
+
 /** A webhook of a team chat that records what is posted to it. */
 export async function startTeamChat(usual: Responder) {
   const posted: Posted[] = [];
