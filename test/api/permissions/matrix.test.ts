@@ -124,10 +124,11 @@ describe.each(boards)('an API $title', ({ title, settings, credentials }) => {
   });
   afterAll(() => board.close());
 
-  /** Operations on worktrees and dry runs wait for a worker, and there is none: for these the id is malformed. */
+  /** Operations on worktrees, dry runs and what is asked of adapters wait for a worker, and there is none: for these the id is malformed. */
   const idsFor = ({ template }: Operation) => ({
     taskId: template.includes('/worktree') ? 'not a task' : taskId,
     ...(template.includes('/retention/') ? { kind: 'everything' } : {}),
+    ...(/\/communication\/.*\/(?:test|poll|definitions)$/.test(template) ? { adapterId: 'not an id' } : {}),
   });
 
   /** The first operation of each kind of resource and method, for a caller that is sampled. */
