@@ -164,7 +164,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       const attemptId = last._id;
       const { outputPath } = run;
       const written = completion?.harness.changedFiles?.find(({ path }) => path === outputPath)?.path;
-      const summary = completion?.summary?.slice(0, 10_000);
+      const summary = completion?.summary.slice(0, 10_000);
       const fields = { attemptId, ...compact({ summary, outputFile: written }) };
       if (completion?.status !== 'success') {
         const reason = completion ? (completion.error ?? completion.status) : (refusal?.message ?? last.state);

@@ -37,7 +37,8 @@ const write = { tag, permission: 'task:write' } as const;
 /** Deliverables that are made again and again (specification 1, Mount list). */
 export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDeliverableContext): void {
   const { scheduledDeliverables, deliverableRuns, deliverableSchedules } = context;
-  const { find, runNow } = createDeliverableOperations(context);
+  const operations = createDeliverableOperations(context);
+  const { find } = operations;
 
   async function present(definition: ScheduledDeliverableRecord): Promise<ScheduledDeliverable> {
     const [last] = (await deliverableRuns.ofDeliverable(definition.id, { limit: 1 })).items;
@@ -118,7 +119,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
         name: plainField(body.name, 'name'),
         createdBy: auth.actor,
         updatedBy: auth.actor,
-      } as ScheduledDeliverableFields);
+      });
       const id = newItemId('recurring');
       const others = (await scheduledDeliverables.list()).filter((other) => other.id !== id);
       if (others.length >= maxScheduledDeliverables) {
@@ -161,7 +162,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
           ...patch,
           ...name,
           ...(!onlyPaused && { updatedBy: auth.actor }),
-        }) as ScheduledDeliverableFields;
+        });
       const seen = changed(before);
       if (!onlyPaused) {
         if (before.agent !== undefined || seen.agent !== undefined) {
@@ -225,7 +226,7 @@ export function scheduledDeliverableRoutes(routes: Routes, context: ScheduledDel
       if ((await find(id)).agent !== undefined) {
         assertMayLaunch(auth, ctx);
       }
-      return { runId: await runNow(id, auth) };
+      return { runId: await operations.runNow(id, auth) };
     },
   );
 

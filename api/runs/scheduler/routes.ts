@@ -80,7 +80,7 @@ export function schedulerRoutes(routes: Routes, context: SchedulerContext): void
     async ({ query }) => {
       const all = await items.all();
       const page = slicePage(all, query, { positionOf: ({ record: { id } }) => ({ key: id, id }) });
-      const shown = await Promise.all(page.items.map(items.present));
+      const shown = await Promise.all(page.items.map((one) => items.present(one)));
       const ofLaunches = shown.flatMap(({ id, kind, lastRun }) =>
         kind === 'scheduled-launch' && lastRun ? [{ itemId: id, kind, ...lastRun }] : [],
       );

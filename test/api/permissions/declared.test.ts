@@ -161,7 +161,7 @@ const byPath: [RegExp, Permission][] = [
   [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
   [/^\/api\/conflicts\/\{taskId\}\/(resolve|continue|abort)$/, 'task:write'],
   // Pull requests propose what a merge would do; issues become tasks.
-  [/^\/api\/(tasks|backlog|agents|decisions|cost-prediction|github)(\/|$)/, 'task:write'],
+  [/^\/api\/(tasks|backlog|agents|automation|decisions|deliverables|cost-prediction|github)(\/|$)/, 'task:write'],
 ];
 
 describe('every operation', () => {

@@ -42,7 +42,7 @@ it('describes exactly the routes that are registered', () => {
   const registered = core.router.stack.flatMap(({ methods, path }) =>
     methods
       .filter((method) => method !== 'HEAD')
-      .map((method) => `${method} ${String(path).replace(/:(\w+)/g, '{$1}')}`),
+      .map((method) => `${method} ${String(path).replace(/[:*](\w+)/g, '{$1}')}`),
   );
   expect(
     operations()
