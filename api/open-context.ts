@@ -21,6 +21,7 @@ import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
 import { transitionBoard } from '../stores/board-files/wrappers/transition-board';
 import { openSessionStores, type SessionStores } from '../stores/identity/sessions/open';
+import { docsDirectory } from '../stores/knowledge/docs-directory';
 import { openStores, type SharedStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import { openDatabase, storeOptions } from '../stores/port/open';
@@ -123,7 +124,7 @@ async function openRecords(
     workspaceId,
     database,
     board: governedBoard(files, stores, owed),
-    search: openSearch({ ...stores, board: files, documents: documentsOf(env, workspaceId), embedder, log }),
+    search: openSearch({ ...stores, board: files, documents: docsDirectory(env, workspaceId), embedder, log }),
     recordAudit: (done) => {
       // The same however often it is written: by a repetition of the request, or once the store can be written again.
       const once = operationBytes('audit', 16).toString('hex');
@@ -152,12 +153,6 @@ async function openModels({
   // An embedding model answers no review.
   return { embedder, modelNames: namesOf(catalog.filter(({ model: { id } }) => id !== embedder.model)) };
 }
-
-/** Documents of `local` may be anywhere; a workspace has its own directory, so that none reads those of another. */
-const documentsOf = (env: ApiEnvironment, workspaceId: string): string =>
-  workspaceId === localWorkspace && env.BOARD_DOCS_DIR !== undefined
-    ? env.BOARD_DOCS_DIR
-    : join(workspaceDirectory(env.BOARD_DATA_DIR, workspaceId), 'docs');
 
 type SigningSources = Pick<ApiContext, 'env' | 'log'> & SessionStores & Stores;
 

@@ -39,6 +39,8 @@ const isSource = inLayers(
   ],
 );
 
+/** Whether the present test file has its own sources. */
+let ownSources = false;
 const replacesModules = (source) => /\bjest\.(?:mock|doMock|isolateModules)\(/.test(source);
 
 /** What a test file compiles of its own, by its file: calling it again evaluates the module again, and spares the parser. */
@@ -63,7 +65,8 @@ const mapsSources = ({ install, ...rest }) => ({
       ...options,
       // Otherwise the package would keep what each test file has installed.
       overrideRetrieveSourceMap: true,
-      retrieveSourceMap: (filename) => ofTheFile?.(filename) ?? retrieveSourceMap(filename),
+      // Of a shared source, the code that Node compiled is the one that runs.
+      retrieveSourceMap: (filename) => (ownSources ? null : retrieveSourceMap(filename)) ?? ofTheFile?.(filename),
     }),
 });
 
@@ -73,7 +76,6 @@ const mapsSources = ({ install, ...rest }) => ({
  */
 exports.sharePackages = () => {
   const { compileFunction } = vm;
-  let ownSources = false;
   vm.compileFunction = (source, parameters, options) => {
     if (options?.parsingContext !== globalThis) {
       return compileFunction(source, parameters, options);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { z } from 'zod';
 import {
   docContent,
@@ -18,8 +17,8 @@ import {
 import { AppError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import { slicePage } from '../../../platform/lists/slice';
-import { workspaceDirectory } from '../../../platform/processes/data-directory';
 import { createDocStore } from '../../../stores/knowledge/doc-store';
+import { docsDirectory } from '../../../stores/knowledge/docs-directory';
 import type { ApiContext } from '../../context';
 
 const tag = 'docs';
@@ -37,7 +36,7 @@ export function docRoutes(
   routes: Routes,
   { board, env, workspaceId }: Pick<ApiContext, 'board' | 'env' | 'workspaceId'>,
 ): void {
-  const docs = createDocStore(join(workspaceDirectory(env.BOARD_DATA_DIR, workspaceId), 'docs'));
+  const docs = createDocStore(docsDirectory(env, workspaceId));
   /** One write at a time, of all processes: what a writer has seen is compared and replaced as one step. */
   const exclusively = <T>(work: () => Promise<T>): Promise<T> => board.exclusive('docs', work);
 

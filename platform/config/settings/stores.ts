@@ -11,7 +11,7 @@ export const storeSettings = {
     .meta({ form: 'directory' })
     .describe("Board files, SQLite, worktrees, the embedded Temporal's database"),
   BOARD_DOCS_DIR: optionalText('directory').describe(
-    'Documents of the workspace `local` that are searched; without it `docs` in the data directory. Other workspaces have `docs` in their own',
+    'Documents of the workspace `local`, which `/api/docs` serves and searches find; without it `docs` in the data directory. Other workspaces have `docs` in their own',
   ),
   BOARD_SKILL_ROOTS: directories.describe(
     'Directories with directories of skills, besides `skills` in the data directory; they are read by the API and by workers',

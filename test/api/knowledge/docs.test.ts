@@ -50,6 +50,23 @@ describe('docs API', () => {
     expect(entries).toMatchObject([{ resource: 'notes.txt' }]);
   });
 
+  it('is about the directory that is searched, wherever that is', async () => {
+    const elsewhere = join(board.dataDir, 'elsewhere');
+    mkdirSync(elsewhere);
+    const other = await startTestApi({ BOARD_DOCS_DIR: elsewhere });
+    try {
+      const body = { content: '# Quarterly report\n' };
+      expect((await other.call('PUT', '/api/docs/file/report.md', { body })).status).toBe(200);
+      expect(readdirSync(elsewhere)).toEqual(['report.md']);
+      const refreshed = await other.call('POST', '/api/search/index/refresh', { body: {} });
+      expect(refreshed.status).toBe(200);
+      const { results } = (await other.call('POST', '/api/search', { body: { query: 'quarterly' } })).body;
+      expect(results).toMatchObject([{ collection: 'docs', path: expect.stringContaining('report.md') }]);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('leads nowhere outside of its directory', async () => {
     writeFileSync(join(board.dataDir, 'secret.md'), 'secret');
     writeFileSync(join(dir, '.hidden.md'), 'hidden');
