@@ -1,5 +1,5 @@
 import { wordsOf } from '../../../../platform/text/words';
-import { maxTerms,type TextIndex, type TextQuery } from '../../../../stores/port/text/text-index';
+import { maxTerms, type TextIndex, type TextQuery } from '../../../../stores/port/text/text-index';
 import { workspaceDatabase } from '../../../../stores/port/workspace-database';
 import { type StoreHarness, uniqueName, useTwoConnections } from '../harness';
 
