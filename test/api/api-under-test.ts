@@ -4,6 +4,7 @@ import { createBoardClient, unwrap } from '../../client';
 import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
+import { retryUntilClosed } from '../../platform/temporal/closed-connection';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { aNewTask, type NewTask } from '../support/factories/task';
 import { mongoSettings } from '../support/mongo-settings';
@@ -64,7 +65,7 @@ export async function startWholeTestApi(
   if (client) {
     return start(settings, { client, ...others });
   }
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: retryUntilClosed });
   const api = await start(settings, { client: new Client({ connection }), ...others });
   return {
     ...api,
