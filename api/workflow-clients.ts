@@ -17,6 +17,7 @@ import { createGoalLauncher } from '../workflows/goal/client';
 import { createIssueSyncLauncher } from '../workflows/issue-sync/client';
 import { createPullRequestLauncher } from '../workflows/pull-request/client';
 import { createRepositorySetup } from '../workflows/repository-setup/client';
+import { createBranchList, createRepositoryInspection } from '../workflows/repository-view/client';
 import { createRetentionPreview } from '../workflows/retention/client';
 import { createReviewLauncher } from '../workflows/review-acceptance/client';
 import { createApprovals } from '../workflows/run-approval/client';
@@ -66,6 +67,8 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     pullRequestLauncher: createPullRequestLauncher({ client, proofs, heartbeatTimeoutMs }),
     rewindLauncher: createRewindLauncher(client, proofs),
     setUpRepository: createRepositorySetup(client, proofs),
+    inspectRepository: createRepositoryInspection(client, proofs),
+    listBranches: createBranchList(client, proofs),
     startDelivery: createDeliveryStart(client, {
       ...usualDeliveryTimings,
       firstPauseMs: env.BOARD_RETRY_BACKOFF_MS,

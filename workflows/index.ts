@@ -18,6 +18,7 @@ export { pullRequest } from './pull-request/workflow';
 export { reconcile } from './reconcile/workflow';
 export { recovery } from './recovery/workflow';
 export { repositorySetup } from './repository-setup/workflow';
+export { repositoryBranches, repositoryInspection } from './repository-view/workflow';
 export { retention } from './retention/workflow';
 export { reviewAcceptance } from './review-acceptance/workflow';
 export { runApproval } from './run-approval/workflow';

@@ -13,6 +13,7 @@ import { deliverHooksId, type DeliverHooksInput } from './deliver-hooks/messages
 import { issueSyncId, type SyncNowInput } from './issue-sync/messages';
 import { type CancelRecoveryInput, recoveryId } from './recovery/messages';
 import type { ConfiguredRepository } from './repository-setup/messages';
+import type { BranchPageRequest, CandidateRepository } from './repository-view/messages';
 import { reviewAcceptanceId } from './review-acceptance/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
 import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
@@ -73,6 +74,14 @@ export const toolDiscoveryMessage = (discovered: DiscoveredServer & Signed): Pro
 /** Names the repository whose settings are recorded. */
 export const repositoryMessage = (location: ConfiguredRepository & Signed): ProvenMessage =>
   provenMessage('repository-setup', location, { subject: location.hostId, actor: byService });
+
+/** Names a path for git to inspect. */
+export const repositoryInspectionMessage = (candidate: CandidateRepository & Signed): ProvenMessage =>
+  provenMessage('repository-inspection', candidate, { subject: candidate.hostId, actor: byService });
+
+/** Names the repository whose branches are listed. */
+export const repositoryBranchesMessage = (request: BranchPageRequest & Signed): ProvenMessage =>
+  provenMessage('repository-branches', request, { subject: request.hostId, actor: byService });
 
 /** Starts the configured editor on a host. */
 export const openEditorMessage = (input: { taskId: string } & Signed): ProvenMessage =>

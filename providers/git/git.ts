@@ -1,4 +1,5 @@
 import type { WorkspaceInventory } from '../../contracts/runs/trust';
+import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
 import { findOpenFiles } from '../../platform/processes/open-files';
 import {
@@ -29,15 +30,17 @@ import { type RepositorySnapshot, snapshotRepository } from './outside-changes';
 import { isAncestor } from './refs/ancestry';
 import { fetchBase, localBase, remoteHead } from './refs/base';
 import { integrate, removeIntegration } from './refs/integrate';
+import { type Branches, listBranches, readHead, type RepositoryHead } from './refs/list-branches';
 import { pushIntegration } from './refs/push';
 import { pushBranch, type PushBranchRequest, type PushedBranch } from './refs/push-branch';
 import { rebaseOnto } from './refs/rebase';
 import { defaultRemote, remoteFingerprint } from './refs/remotes';
 import { type BranchRequest, resolveBase } from './refs/resolve-base';
 import { createTransfer, type GitTransfer } from './refs/transfer';
+import { withInspectionDirectory } from './repository/inspecting';
 import { trackedInstructions } from './repository/tracked-instructions';
 import { commitInventory, type SeenWorktree, worktreeInventory } from './repository/trust-inventory';
-import { createGitRunner, type GitRunner } from './run-git';
+import { createGitRunner, type GitRunner, type GitRunnerOptions } from './run-git';
 import type { ConfigureRequest, RecordedSettings } from './settings/repository-settings';
 import { adoptable } from './worktrees/adoption';
 import { inspectNew, inspectWorktree } from './worktrees/evidence';
@@ -58,7 +61,16 @@ export interface Git extends WorktreeGit {
    * the operator's may run in it.
    */
   configureRepository(request: ConfigureRequest): Promise<RecordedSettings>;
+  /**
+   * The same for repositories that are only inspected: their configuration is read now, what is recorded of it is removed with
+   * the end of `work`, and nothing is made in them.
+   */
+  inspecting<T>(work: (git: Git) => Promise<T>): Promise<T>;
   resolveBase(request: BranchRequest): Promise<{ sha: string }>;
+  /** What is checked out. */
+  readHead(request: { repositoryPath: string }): Promise<RepositoryHead>;
+  /** The repository's branches and, as they were fetched last, those of its remotes; unsorted. */
+  listBranches(request: { repositoryPath: string }): Promise<Branches>;
   ensureWorktree(request: WorktreeRequest): Promise<Worktree>;
   captureBaseline(request: RecordedWorktree & { attemptId: string }): Promise<Baseline>;
   /** The state that `captureBaseline` would record; nothing is written. */
@@ -116,8 +128,16 @@ export interface GitOptions {
  * @param options.othersWork whether worktrees may belong to another user, who agents run as
  * @param options.assertAllowed called right before every command and every change of a worktree; throws where none may be made
  */
-export function createGit({
+export function createGit(options: GitOptions): Git {
+  return gitWith(options);
+}
+
+/** The longest one git command may take in a repository that is only inspected. */
+const inspectionTimeoutMs = 5_000;
+
+function gitWith({
   settingsDir,
+  inspecting,
   log,
   timeoutMs = 60_000,
   lockWaitMs = 3_000,
@@ -125,16 +145,42 @@ export function createGit({
   transferStallMs = 30_000,
   othersWork = false,
   assertAllowed,
-}: GitOptions): Git {
-  const runner = createGitRunner({ settingsDir, timeoutMs, lockWaitMs, log, othersWork, assertAllowed });
+}: GitOptions & Pick<GitRunnerOptions, 'inspecting'>): Git {
+  const usual = { lockWaitMs, log, othersWork, assertAllowed };
+  const runner = createGitRunner({ settingsDir, timeoutMs, inspecting, ...usual });
   const transfer = createTransfer(runner, { timeoutMs: transferTimeoutMs, stallMs: transferStallMs });
-  return gitOf(runner, transfer, trackedInstructions(runner));
+  const inspect: Git['inspecting'] = (work) =>
+    withInspectionDirectory(settingsDir, (directory) =>
+      work(
+        gitWith(
+          compact({
+            ...usual,
+            settingsDir: directory,
+            timeoutMs: Math.min(timeoutMs, inspectionTimeoutMs),
+            transferTimeoutMs,
+            transferStallMs,
+            inspecting: runner.repositories,
+          }),
+        ),
+      ),
+    );
+  return gitOf(runner, transfer, { tracked: trackedInstructions(runner), inspect });
 }
 
-function gitOf(git: GitRunner, transfer: GitTransfer, tracked: ReturnType<typeof trackedInstructions>): Git {
+/** What does not depend on who holds a worktree. */
+interface Unfenced {
+  tracked: ReturnType<typeof trackedInstructions>;
+  inspect: Git['inspecting'];
+}
+
+function gitOf(git: GitRunner, transfer: GitTransfer, unfenced: Unfenced): Git {
+  const { tracked, inspect } = unfenced;
   return {
-    under: (fence) => gitOf(fencedBy(git, fence), transfer, tracked),
+    under: (fence) => gitOf(fencedBy(git, fence), transfer, unfenced),
+    inspecting: inspect,
     resolveBase: (request) => resolveBase(git, request),
+    readHead: ({ repositoryPath }) => readHead(git, repositoryPath),
+    listBranches: ({ repositoryPath }) => listBranches(git, repositoryPath),
     ensureWorktree: (request) => ensureWorktree(git, request),
     captureBaseline: (request) => captureBaseline(git, request),
     describeBaseline: (request) => describeBaseline(git, request),

@@ -6,7 +6,11 @@ import type { SequenceLock } from '../../platform/processes/sequence-lock';
 import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
 import { verifyRepository, writesToRepository } from './repository/verify-repository';
-import { createRepositorySettings, type RepositorySettings } from './settings/repository-settings';
+import {
+  createRepositorySettings,
+  type RepositorySettings,
+  type SettingsOptions,
+} from './settings/repository-settings';
 
 /** The most output of one command that is read, in bytes. */
 const outputLimitBytes = 64 * 1_048_576;
@@ -117,6 +121,7 @@ export interface GitRunnerOptions {
   othersWork?: boolean;
   /** Called right before every command and every change of a worktree; throws where none may be made. */
   assertAllowed?: (() => void) | undefined;
+  inspecting?: SettingsOptions['inspecting'];
 }
 
 /**

@@ -19,7 +19,7 @@ import { toolUser } from '../support/runs/tool-run';
 import { startService } from '../support/stack/service';
 import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
-import { checkScenarios, repositoryScenarios } from './scenarios/checks';
+import { checkScenarios, repositoryScenarios, repositoryViewScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
 import { communicationScenarios, recordedIdentity } from './scenarios/communication/adapters';
 import { conversationScenarios } from './scenarios/conversations';
@@ -52,6 +52,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   runs: runScenarios,
   worktrees: worktreeScenarios,
   repositories: repositoryScenarios,
+  views: repositoryViewScenarios,
   checks: checkScenarios,
   pulls: pullRequestScenarios,
   issues: issueSyncScenarios,

@@ -165,6 +165,8 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   checkAgent: { workflows: ['agentCheck'] },
   discoverTools: { workflows: ['toolDiscovery'] },
   setUpRepository: { workflows: ['repositorySetup'] },
+  inspectRepository: { workflows: ['repositoryInspection'] },
+  listBranches: { workflows: ['repositoryBranches'] },
   takeInventory: { workflows: ['workspaceInventory'] },
   hooksFor: transition,
   runHook: transition,

@@ -9,6 +9,7 @@ import type { LiveAgents } from '../../activities/agent-run/dispatch/live-agents
 import { reportingStarts } from '../../activities/agent-run/prepare/probing';
 import { createPushActivities } from '../../activities/pull-request/push';
 import { createRepositoryActivities } from '../../activities/repository-setup/activities';
+import { createRepositoryViewActivities } from '../../activities/repository-view/activities';
 import { createSpoolRetentionActivities } from '../../activities/retention/spools';
 import { createToolDiscoveryActivities } from '../../activities/tool-discovery/activities';
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
@@ -74,6 +75,7 @@ export function createHostActivities(
     ...createDiffActivities(onHost),
     ...createPushActivities({ ...onHost, pullRequests: stores.pullRequests, forges }),
     ...createRepositoryActivities(onHost),
+    ...createRepositoryViewActivities(onHost),
     ...createAgentCheckActivities({
       ...onHost,
       agents: stores.agents,

@@ -19,7 +19,29 @@ interface CheckDependencies {
  * @throws AppError 400 with the path of the field; 409 `HOST_UNAVAILABLE`; 503 `REPOSITORY_PENDING`
  */
 export async function assertUsable({ hosts, setUp }: CheckDependencies, repository: Repository): Promise<void> {
-  const { hostId, path, remote = null, allowFilters = [], defaultBranch } = repository;
+  const { path, remote = null, allowFilters = [], defaultBranch } = repository;
+  const asked = await hostsToAsk(hosts, repository.hostId);
+  if (setUp === undefined || asked.length === 0) {
+    if (!looksLikeRepository(path)) {
+      throw refused('path', `there is no git repository at ${path}, and no live host`);
+    }
+    return;
+  }
+  const problem = await firstUsable(
+    asked.map((id) => setUp({ hostId: id, path, remote, allowFilters, defaultBranch })),
+    (answer) => answer === null,
+  );
+  if (problem) {
+    throw refused(problem.field, problem.message);
+  }
+}
+
+/**
+ * The live hosts that may have a repository: the one that it names, or all.
+ *
+ * @throws AppError 400 for an unknown host; 409 `HOST_UNAVAILABLE` for one that is not live
+ */
+export async function hostsToAsk(hosts: Pick<HostStore, 'live' | 'isKnown'>, hostId?: string): Promise<string[]> {
   const live = (await hosts.live()).map(({ _id }) => _id);
   if (hostId !== undefined && !(await hosts.isKnown(hostId))) {
     const liveHosts = live.length === 0 ? 'none is live' : `live ones are ${live.join(', ')}`;
@@ -29,31 +51,23 @@ export async function assertUsable({ hosts, setUp }: CheckDependencies, reposito
     const message = `No worker of the host ${hostId} is live, and only its worker can inspect it; start one there.`;
     throw conflict(message, { hostId }, 'HOST_UNAVAILABLE');
   }
-  const asked = hostId === undefined ? live : [hostId];
-  if (setUp === undefined || asked.length === 0) {
-    if (!looksLikeRepository(path)) {
-      throw refused('path', `there is no git repository at ${path}, and no live host`);
-    }
-    return;
-  }
-  const problem = await firstResponse(
-    asked.map((id) => setUp({ hostId: id, path, remote, allowFilters, defaultBranch })),
-  );
-  if (problem) {
-    throw refused(problem.field, problem.message);
-  }
+  return hostId === undefined ? live : [hostId];
 }
 
 const refused = (path: RepositoryProblem['field'] | 'hostId', message: string) => validationError([{ path, message }]);
 
-/** `null` as soon as one host can use the repository; else why the first that responded cannot. */
-async function firstResponse(answers: readonly Promise<RepositoryProblem | null>[]): Promise<RepositoryProblem | null> {
-  const usable = answers.map(async (answer) => {
-    const problem = await answer;
-    if (problem) {
-      throw new Unusable(problem);
+/**
+ * The first response of a host that can use the repository; else the first of those that cannot.
+ *
+ * @throws the error of a host, where none has responded
+ */
+export async function firstUsable<T>(answers: readonly Promise<T>[], isUsable: (answer: T) => boolean): Promise<T> {
+  const usable = answers.map(async (pending) => {
+    const answer = await pending;
+    if (!isUsable(answer)) {
+      throw new Unusable(answer);
     }
-    return null;
+    return answer;
   });
   try {
     return await Promise.any(usable);
@@ -61,15 +75,15 @@ async function firstResponse(answers: readonly Promise<RepositoryProblem | null>
     const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
     const unusable = reasons.find((reason) => reason instanceof Unusable);
     if (unusable instanceof Unusable) {
-      return unusable.problem;
+      return unusable.answer as T;
     }
     throw reasons[0];
   }
 }
 
 class Unusable extends Error {
-  constructor(readonly problem: RepositoryProblem) {
-    super(problem.message);
+  constructor(readonly answer: unknown) {
+    super('unusable');
   }
 }
 

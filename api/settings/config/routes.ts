@@ -9,6 +9,7 @@ import { agentSupportRoutes } from './routes.agent-support';
 import { agentConfigRoutes } from './routes.agents';
 import { profileRoutes } from './routes.profiles';
 import { type RepositoryContext, repositoryRoutes } from './routes.repositories';
+import { type RepositoryViewContext, repositoryViewRoutes } from './routes.repository-views';
 
 const configuration = z
   .object({
@@ -19,7 +20,10 @@ const configuration = z
   .meta({ id: 'Configuration' });
 
 /** What the board is configured with: agents and repositories. */
-export function configRoutes(routes: Routes, context: ApiContext & RepositoryContext & AgentCheckContext): void {
+export function configRoutes(
+  routes: Routes,
+  context: ApiContext & RepositoryContext & RepositoryViewContext & AgentCheckContext,
+): void {
   routes.add(
     {
       method: 'get',
@@ -40,5 +44,6 @@ export function configRoutes(routes: Routes, context: ApiContext & RepositoryCon
   agentPresetRoutes(routes, context);
   agentSupportRoutes(routes, context);
   repositoryRoutes(routes, context);
+  repositoryViewRoutes(routes, context);
   profileRoutes(routes, context);
 }

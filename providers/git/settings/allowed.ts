@@ -40,6 +40,10 @@ export const allowedOfRepository = matching(ofRepository);
 
 export const allowedOfOperator = matching(ofOperator);
 
+/** Without what makes git fetch objects that are missing while it only reads. */
+export const withoutPromisors = (settings: readonly Setting[]): Setting[] =>
+  settings.filter(([key]) => !/^extensions\.partialclone$|^remote\..+\.(?:promisor|partialclonefilter)$/s.test(key));
+
 /** The programs of filters that are allowed by name, as the operator has configured them. */
 export const filterSettings = (operator: readonly Setting[], names: readonly string[]): Setting[] =>
   operator.filter(([key]) =>

@@ -18,6 +18,11 @@ export function valueOf(settings: readonly Setting[], key: string): string | und
   return last && (last[1] ?? '');
 }
 
+/** The remotes that settings name, each once. */
+export const remoteNames = (settings: readonly Setting[]): string[] => [
+  ...new Set(settings.flatMap(([key]) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? [])),
+];
+
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\t': '\\t', '\b': '\\b' };
 
 const quoted = (text: string): string => `"${text.replace(/[\\"\n\t\b]/g, (character) => escapes[character] ?? '')}"`;

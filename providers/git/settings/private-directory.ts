@@ -51,11 +51,17 @@ export async function ensureFile(path: string, content: string): Promise<void> {
 /**
  * Makes the directory that git takes for the repository's own (`GIT_COMMON_DIR`): links to its data, without its
  * configuration and hooks. Making it again changes nothing.
+ *
+ * @param writable whether git may write through the links; else nothing is made in the repository
  */
-export async function linkRepository(directory: string, commonDir: string): Promise<void> {
+export async function linkRepository(
+  directory: string,
+  commonDir: string,
+  { writable }: { writable: boolean },
+): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // Git makes these when they are first needed, which it cannot do through a link that leads nowhere.
-  for (const name of ['logs', 'worktrees']) {
+  for (const name of writable ? ['logs', 'worktrees'] : []) {
     makeShared(join(commonDir, name));
   }
   for (const name of linked) {

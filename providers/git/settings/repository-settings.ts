@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { compact } from '../../../platform/json/compact';
 import type { RunProgram } from '../../../platform/processes/programs/program-runner';
 import { GitError } from '../git-error';
-import { allowedOfOperator, allowedOfRepository, filterSettings } from './allowed';
-import { parseSettings, renderSettings, type Setting } from './entries';
+import { allowedOfOperator, allowedOfRepository, filterSettings, withoutPromisors } from './allowed';
+import { parseSettings, remoteNames, renderSettings, type Setting } from './entries';
 import { ensureFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
 import { recordLocation, verifyLocation } from './recorded-location';
 import { locateRepository, type RepositoryLocation } from './repository-location';
@@ -36,6 +36,13 @@ export interface ConfigureRequest {
   reread?: boolean;
 }
 
+export interface SettingsOptions {
+  settingsDir: string;
+  timeoutMs: number;
+  /** Repositories are only inspected: nothing is made in them, and the operator's settings are those that were read before. */
+  inspecting?: { operatorSettings(): Promise<Setting[]> } | undefined;
+}
+
 /** The most of a file of settings that is read, in bytes. */
 const readLimitBytes = 1_048_576;
 
@@ -50,11 +57,11 @@ const withoutSettings = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/nul
  */
 export function createRepositorySettings(
   runProgram: RunProgram,
-  { settingsDir, timeoutMs }: { settingsDir: string; timeoutMs: number },
+  { settingsDir, timeoutMs, inspecting }: SettingsOptions,
 ) {
   const operatorFile = join(settingsDir, 'operator.config');
   // Read before any agent runs; what they change from then on is not read.
-  let operator = readOperator();
+  let operator = inspecting?.operatorSettings() ?? readOperator();
   operator.catch(() => undefined);
   const ready = new Map<string, Promise<string>>();
   const pinned = new Map<string, RepositoryLocation>();
@@ -100,6 +107,9 @@ export function createRepositorySettings(
     /** The settings in a text, without what it includes. */
     parse,
 
+    /** The operator's settings, as they were when this process began. */
+    operatorSettings,
+
     /** The settings that git is run with in a directory, as `git config --list` prints them, without the process. */
     async effective(cwd: string): Promise<Setting[]> {
       const { commonDir } = this.place(cwd);
@@ -130,9 +140,8 @@ export function createRepositorySettings(
 
   async function summaryOf({ settings, allowFilters }: Recorded): Promise<RecordedSettings> {
     const own = await operatorSettings();
-    const remotes = settings.flatMap(([key]) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? []);
     const missingFilters = allowFilters.filter((name) => filterSettings(own, [name]).length === 0);
-    return { remotes: [...new Set(remotes)], missingFilters };
+    return { remotes: remoteNames(settings), missingFilters };
   }
 
   /** The private directory of a repository, made when it is first needed. */
@@ -154,7 +163,7 @@ export function createRepositorySettings(
     const settings = await operatorSettings();
     await mkdir(settingsDir, { recursive: true, mode: 0o700 });
     await ensureFile(operatorFile, renderSettings(allowedOfOperator(settings)));
-    await linkRepository(directory, commonDir);
+    await linkRepository(directory, commonDir, { writable: inspecting === undefined });
     await record(
       directory,
       existsSync(join(directory, 'settings.json')) ? await recordedIn(directory) : await readRepository(commonDir, []),
@@ -176,7 +185,9 @@ export function createRepositorySettings(
     const settings = await parse(readSmallFile(join(commonDir, 'config')));
     const alternates = readAlternates(join(commonDir, 'objects'));
     const readAt = new Date().toISOString();
-    return { commonDir, readAt, settings: allowedOfRepository(settings), allowFilters, alternates };
+    const allowed = allowedOfRepository(settings);
+    const obeyed = inspecting ? withoutPromisors(allowed) : allowed;
+    return { commonDir, readAt, settings: obeyed, allowFilters, alternates };
   }
 
   /** Without following `include`: what a file includes is not the repository's. The same text is parsed once. */
@@ -207,7 +218,7 @@ export function createRepositorySettings(
     try {
       return await operator;
     } catch {
-      operator = readOperator();
+      operator = inspecting?.operatorSettings() ?? readOperator();
       return operator;
     }
   }

@@ -115,6 +115,13 @@ export const byPlace: Record<string, string> = {
 
 /**
  * Lists that ask a worker's host: what is read of the store is tested there (`test/stores/contract/run-lists.ts`), what is read
- * by git in `test/e2e/worktrees/diff.test.ts`.
+ * by git in `test/e2e/worktrees`.
  */
-export const ofHosts = ['getDiff', 'getFullDiff', 'getGithubStatus', 'previewExpiredWorktrees', 'getWorkspaceTrust'];
+export const ofHosts = [
+  'getDiff',
+  'getFullDiff',
+  'getGithubStatus',
+  'getWorkspaceTrust',
+  'listRepositoryBranches',
+  'previewExpiredWorktrees',
+];

@@ -25,6 +25,7 @@ const questions = [
   'POST /api/agents/hosts/preview',
   'POST /api/agents/permissions/check',
   'POST /api/agents/route',
+  'POST /api/config/repos/validate',
   'POST /api/config/team-roster/preview-route',
   'POST /api/config/team-roster/validate',
   'POST /api/integrations/communication/adapters/{adapterId}/community/definitions/preview',

@@ -13,6 +13,7 @@ export type ExpectedAnswer =
 /** What permission some requests of an operation need besides the one that is declared, and which requests those are. */
 export const furtherPermissions: Record<string, { permission: Permission; needed: string }> = {
   'GET /api/notifications': { permission: 'admin:manage', needed: 'for the notifications of all agents' },
+  'POST /api/config/repos/validate': { permission: 'settings:write', needed: 'for paths that are not configured' },
   'PATCH /api/identity/profile': { permission: 'admin:manage', needed: 'for a program, and not a person' },
   'POST /api/identity/invitations/accept': { permission: 'admin:manage', needed: 'for a program, and not a person' },
   'DELETE /api/agents/register/{id}': { permission: 'agent:write', needed: 'for an agent other than the caller' },

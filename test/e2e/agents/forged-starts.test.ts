@@ -87,6 +87,13 @@ describe('what a worker inspects or starts', () => {
     expect(await refused(runs(stack, 'workspaceInventory', input))).toBe(messageUnproven);
   });
 
+  it('inspects and lists no repository at a path that the API has not signed', async () => {
+    const location = { hostId: stack.worker.hostId, path: stack.dir };
+    const candidate = { ...location, remote: null, allowFilters: [], defaultBranch: 'main', askRemotes: true };
+    expect(await refused(runs(stack, 'repositoryInspection', candidate))).toBe(messageUnproven);
+    expect(await refused(runs(stack, 'repositoryBranches', { ...location, limit: 100 }))).toBe(messageUnproven);
+  });
+
   it('starts no agent for a check that the API has not signed', async () => {
     const input = { hostId: stack.worker.hostId, agentType: 'worker-bee', revision: 1 };
     expect(await refused(runs(stack, 'agentCheck', input))).toBe(messageUnproven);

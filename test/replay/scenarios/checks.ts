@@ -23,6 +23,17 @@ export async function checkScenarios({ service: { call }, temporal }: Stage): Pr
   ];
 }
 
+/** A host that inspects a repository, and lists its branches. */
+export async function repositoryViewScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
+  const { repos } = await call.ok('GET', '/api/config/repos');
+  await call.ok('POST', '/api/config/repos/validate', { path: repos[0].path });
+  await call.ok('GET', '/api/config/repos/sample/branches');
+  return [
+    ['repository-inspection', await latestWorkflow(temporal, 'repositoryInspection')],
+    ['repository-branches', await latestWorkflow(temporal, 'repositoryBranches')],
+  ];
+}
+
 /** A host that records the settings of a repository. */
 export async function repositoryScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
   await call.ok('POST', '/api/config/repos/sample/reread');
