@@ -2184,6 +2184,23 @@ export interface paths {
         patch: operations["changeRepository"];
         trace?: never;
     };
+    "/api/config/repos/{name}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List branches of a repository, with those of its remotes as fetched last */
+        get: operations["listRepositoryBranches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/config/repos/{name}/reread": {
         parameters: {
             query?: never;
@@ -2195,6 +2212,23 @@ export interface paths {
         put?: never;
         /** Record the current git configuration of a repository */
         post: operations["rereadRepository"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/repos/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Validate a repository on its host; nothing is stored */
+        post: operations["validateRepository"];
         delete?: never;
         options?: never;
         head?: never;
@@ -14610,6 +14644,28 @@ export interface components {
             path: string;
             remote?: string | null;
         };
+        RepositoryBranches: {
+            branches: {
+                head: string;
+                isDefault: boolean;
+                name: string;
+                remote?: string;
+            }[];
+            defaultBranch: string;
+            hostId: string;
+            nextCursor?: string;
+            repo: string;
+            unlisted: number;
+        };
+        RepositoryCandidate: {
+            allowFilters?: (string & (unknown & unknown))[];
+            /** @default main */
+            defaultBranch?: string;
+            hostId?: string;
+            name?: string;
+            path: string;
+            remote?: string | null;
+        };
         RepositoryInput: {
             allowFilters?: (string & (unknown & unknown))[];
             /** @default main */
@@ -14633,6 +14689,21 @@ export interface components {
             mergeBranches?: string[];
             path?: string;
             remote?: string | null;
+        };
+        RepositoryValidation: {
+            defaultBranch?: string;
+            head?: {
+                branch?: string;
+                commit?: string;
+            };
+            hostId: string;
+            problems: {
+                /** @enum {string} */
+                field: "name" | "path" | "remote" | "allowFilters" | "defaultBranch";
+                message: string;
+            }[];
+            remotes?: string[];
+            valid: boolean;
         };
         RestoredTask: {
             actualCost?: number;
@@ -24567,6 +24638,45 @@ export interface operations {
             };
         };
     };
+    listRepositoryBranches: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                hostId?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryBranches"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     rereadRepository: {
         parameters: {
             query?: never;
@@ -24588,6 +24698,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Repository"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    validateRepository: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RepositoryCandidate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryValidation"];
                 };
             };
             /** @description Refused */

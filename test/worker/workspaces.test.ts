@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { createLog } from '../../platform/log/log';
+import { retryUntilClosed } from '../../platform/temporal/closed-connection';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { SharedStores } from '../../stores/open-stores';
 import { openSqlite } from '../../stores/sqlite/database';
@@ -16,7 +17,7 @@ afterEach(() => dir.remove());
 describe('a workspace on a host without task files', () => {
   it('has a directory of its own before its first run, for the user of the service alone', async () => {
     const database = await openSqlite({ file: join(dir.path, 'store.sqlite'), log });
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: retryUntilClosed });
     const local = {
       ...{ dataDir: dir.path, database, log, board: undefined },
       client: new Client({ connection }),
