@@ -1,6 +1,6 @@
 import { isBranchName } from '../../contracts/common';
 import type { Refusal } from '../../contracts/refusal';
-import { maxRemotes } from '../../contracts/settings/repository-view';
+import { maxRemotes } from '../../contracts/settings/repository';
 import { compact } from '../../platform/json/compact';
 import { slicePage } from '../../platform/lists/slice';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';

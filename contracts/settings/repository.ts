@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { slug, text } from '../common';
+import { objectName, slug, text } from '../common';
 import { forgeConnection } from '../integrations/forge';
-import { nextCursor } from '../query';
+import { listPage, nextCursor } from '../query';
 
 /** A configured repository: an absolute path of a git repository on `hostId` (any live worker host when absent). */
 export const repository = z
@@ -35,3 +35,62 @@ export const repositoryPatch = repository
   .partial()
   .meta({ id: 'RepositoryPatch' });
 export const repositoryList = z.object({ repos: z.array(repository), nextCursor }).meta({ id: 'RepositoryList' });
+
+/** A repository that might be added, or be changed to this. */
+export const repositoryCandidate = z
+  .strictObject({ ...repository.shape, name: slug.optional() })
+  .omit({ mergeBranches: true, forge: true })
+  .meta({ id: 'RepositoryCandidate' });
+export type RepositoryCandidate = z.infer<typeof repositoryCandidate>;
+
+/** The most remotes that are named. */
+export const maxRemotes = 100;
+
+/** What HEAD leads to: the branch that is checked out, and its commit. Each is absent where there is none. */
+const head = z.object({ branch: z.string().optional(), commit: objectName.optional() });
+
+export const repositoryValidation = z
+  .object({
+    /** Whether the host can use the repository like that, and the name is free. */
+    valid: z.boolean(),
+    /** The host that inspected it. */
+    hostId: slug,
+    problems: z.array(
+      z.object({
+        field: z.enum(['name', 'path', 'remote', 'allowFilters', 'defaultBranch']),
+        message: z.string(),
+      }),
+    ),
+    /** Of a path with a repository that git can read; so are the following. */
+    head: head.optional(),
+    /** The branch that was looked for. */
+    defaultBranch: z.string().optional(),
+    remotes: z.array(z.string()).max(maxRemotes).optional(),
+  })
+  .meta({ id: 'RepositoryValidation' });
+export type RepositoryValidation = z.infer<typeof repositoryValidation>;
+
+/** `hostId`: of a repository that is configured without one, which live host is asked. */
+export const branchQuery = z.strictObject({ ...listPage(100, 200), hostId: slug.optional() });
+
+const repositoryBranch = z.object({
+  name: z.string(),
+  /** The object that it is at. */
+  head: objectName,
+  /** Whether it has the name of the repository's `defaultBranch`. */
+  isDefault: z.boolean(),
+  /** The remote whose branch it is, as it was fetched last; absent for the repository's own. */
+  remote: z.string().optional(),
+});
+
+export const repositoryBranches = z
+  .object({
+    repo: slug,
+    hostId: slug,
+    defaultBranch: z.string(),
+    branches: z.array(repositoryBranch),
+    /** How many more there are under names that no task can name as its base. */
+    unlisted: z.number().int(),
+    nextCursor,
+  })
+  .meta({ id: 'RepositoryBranches' });

@@ -11,7 +11,7 @@ export interface CandidateRepository extends ConfiguredRepository {
 
 export type RepositoryInspectionInput = CandidateRepository & Signed;
 
-/** What a host says about a repository. Where it cannot be read there is only a problem of `path`. */
+/** What a host finds out about a repository. Where it cannot be read there is only a problem of `path`. */
 export interface InspectedRepository {
   problems: RepositoryProblem[];
   head?: { branch?: string; commit?: string };

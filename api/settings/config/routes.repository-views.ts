@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { slug } from '../../../contracts/common';
-import type { Repository } from '../../../contracts/settings/repository';
 import {
   branchQuery,
+  type Repository,
   repositoryBranches,
   type RepositoryCandidate,
   repositoryCandidate,
   repositoryValidation,
-} from '../../../contracts/settings/repository-view';
+} from '../../../contracts/settings/repository';
 import { AppError, assertFound, validationError } from '../../../platform/errors/app-error';
 import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { Routes } from '../../../platform/http/routing/routes';

@@ -7,7 +7,7 @@ import { remoteNames } from '../settings/entries';
 /** A branch of a repository, or of one of its remotes as it was fetched last. */
 export interface Branch {
   name: string;
-  /** The object that the reference leads to, which nobody has looked at. */
+  /** The object that the reference leads to, which is not read. */
   head: string;
   /** Absent: it is the repository's own. */
   remote?: string;

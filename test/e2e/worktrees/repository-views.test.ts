@@ -41,7 +41,7 @@ describe('the validation of a repository', () => {
     expect((await validate({ path, hostId: stack.worker.hostId })).body.valid).toBe(true);
   });
 
-  it('agrees with what adding it would say, and lists everything that is wrong', async () => {
+  it('agrees with the refusal of adding it, and lists everything that is wrong', async () => {
     const path = await anew();
     await stack.call.ok('POST', '/api/config/repos', { name: 'taken', path });
     const empty = join(stack.dir, 'empty');

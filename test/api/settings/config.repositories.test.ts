@@ -35,7 +35,7 @@ describe('the validation of a repository', () => {
     expect([refused.status, refused.body.details.issues?.[0].path]).toEqual([400, field]);
   });
 
-  it('needs a live host, and looks at no path of the machine of the API instead', async () => {
+  it('needs a live host, and inspects no path of the machine of the API instead', async () => {
     expect(await validate({ path })).toMatchObject({ status: 409, body: { code: 'HOST_UNAVAILABLE' } });
     await asleep();
     expect(await validate({ path, hostId: 'asleep' })).toMatchObject({
@@ -58,7 +58,7 @@ describe('the validation of a repository', () => {
     expect(await ofPath({ path: `${path}/.git` })).toMatchObject(forbidden);
   });
 
-  it('is for nobody who may only read, or may read no settings', async () => {
+  it('is refused to callers who may only read, or may read no settings', async () => {
     expect(await validate({ path }, readKey)).toMatchObject({ status: 403, body: { code: 'WRITE_FORBIDDEN' } });
     expect(await validate({ path }, agentKey)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
@@ -86,7 +86,7 @@ describe('the branches of a repository', () => {
     }
   });
 
-  it('are for nobody who may read no settings', async () => {
+  it('are refused to callers who may read no settings', async () => {
     const refused = await board.call('GET', '/api/config/repos/atlas/branches', { key: agentKey });
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
