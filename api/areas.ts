@@ -117,6 +117,7 @@ import { subtaskRoutes } from './tasks/subtasks/routes';
 import { taskRoutes } from './tasks/tasks/routes';
 import { timeRoutes } from './tasks/time/routes';
 import { verificationRoutes } from './tasks/verification/routes';
+import { settleWorkProducts, workProductRoutes } from './tasks/work-products/routes';
 
 /** The areas that start workflows or call them: runs first. They are served where there is a workflow engine. */
 const workflowAreas: readonly Area<WorkflowContext>[] = [
@@ -237,6 +238,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: taskRoutes },
   { routes: timeRoutes },
   { routes: verificationRoutes },
+  { routes: workProductRoutes, start: settleWorkProducts },
 ];
 
 /** An area with the context that it receives. */

@@ -81,5 +81,8 @@ export const taskRemedies: Record<string, Remedy> = {
   ],
   NO_OPEN_LINE_COMMENTS: [{ call: 'POST /api/diff/:taskId/comments', remedy: 'Add a comment on a line first.' }],
   LINE_COMMENTS_TOO_LONG: [{ call: 'repeat', remedy: 'Send fewer comments at once: name them in commentIds.' }],
+  WORK_PRODUCT_VERSIONS_EXHAUSTED: [
+    { call: 'POST /api/work-products', remedy: 'Create another work product with this content.' },
+  ],
   BROADCAST_READERS_FULL: { none: 'The list of readers of a broadcast is full; marking is not needed to read it.' },
 };

@@ -5,6 +5,7 @@ import { createTaskCheckpointStore } from './checkpoint-store';
 import { createLineCommentStore } from './line-comment-store';
 import { createReviewStore } from './review-store';
 import { createTaskTransitionOutbox } from './task-transition-outbox';
+import { createWorkProductStore } from './work-product-store';
 
 /** Opens the stores of tasks, besides their files. */
 export const openTaskStores = (database: Database) =>
@@ -14,4 +15,5 @@ export const openTaskStores = (database: Database) =>
     reviews: createReviewStore(database),
     taskCheckpoints: createTaskCheckpointStore(database),
     transitionOutbox: createTaskTransitionOutbox(database),
+    workProducts: createWorkProductStore(database),
   });

@@ -15,6 +15,7 @@ const notConflicts: Record<string, string[]> = {
       'FILE_NOT_FOUND',
       'REVISION_NOT_FOUND',
       'ATTACHMENT_CONTENT_GONE',
+      'WORK_PRODUCT_CONTENT_GONE',
       'TRACE_NOT_RECORDED',
       'METHOD_NOT_ALLOWED',
     ],

@@ -6,7 +6,7 @@ import type { AttachmentStore } from '../../../stores/tasks/attachment-store';
 import { requestedRange } from './range';
 
 /** A browser saves it. One that shows it nevertheless runs nothing in it and gives it no origin. */
-const harmless = {
+export const harmless = {
   'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
 };

@@ -50,6 +50,14 @@ const resources: Record<string, Resource> = {
     method: 'PATCH',
     write: (description) => ({ description }),
   },
+  'work product': {
+    at: {
+      make: ['/api/tasks/{taskId}/work-products', { title: 'a', content: 'x' }],
+      path: ({ id }) => `/api/work-products/${id}`,
+    },
+    method: 'PATCH',
+    write: (content) => ({ content, changelog: content }),
+  },
   project: {
     at: { make: ['/api/projects', { label: 'Atlas' }] },
     method: 'PATCH',
@@ -147,7 +155,8 @@ const pathOf = async ({ at }: Resource): Promise<string> => {
   if (typeof at === 'string') {
     return at;
   }
-  const [path, body] = at.make;
+  const [template, body] = at.make;
+  const path = template.includes('{taskId}') ? template.replace('{taskId}', (await board.createTask()).id) : template;
   const made = await board.call('POST', path, { body });
   expect([made.status, made.body.details ?? null]).toEqual([201, null]);
   return at.path?.(made.body) ?? `${path}/${made.body.id}`;

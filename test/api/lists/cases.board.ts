@@ -53,6 +53,30 @@ export const boardCases: ListCase[] = [
     };
   }),
   {
+    operation: 'listWorkProducts',
+    prepare: (board) => task({}, board),
+    path: '/api/work-products?kind=plan',
+    add: (board, n, taskId) =>
+      done(board, 'POST', '/api/work-products', { taskId, title: `plan ${n}`, kind: 'plan', content: 'x' }),
+  },
+  {
+    operation: 'listTaskWorkProducts',
+    prepare: (board) => task({}, board),
+    path: (id) => `/api/tasks/${id}/work-products`,
+    add: (board, n, id) =>
+      done(board, 'POST', `/api/tasks/${id}/work-products`, { title: `product ${n}`, content: 'x' }),
+  },
+  {
+    operation: 'listWorkProductVersions',
+    prepare: async (board) => {
+      const path = `/api/tasks/${await task({}, board)}/work-products`;
+      return (await done(board, 'POST', path, { title: 'listed', content: 'x' })).id as string;
+    },
+    path: (id) => `/api/work-products/${id}/versions`,
+    idOf: ({ version }) => version,
+    add: (board, n, id) => done(board, 'PATCH', `/api/work-products/${id}`, { content: `version ${n}` }),
+  },
+  {
     operation: 'listLessons',
     path: '/api/lessons?project=list-lessons',
     items: 'data',

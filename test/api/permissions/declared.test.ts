@@ -161,6 +161,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(telemetry|agent\/status|errors|drift|agents\/register)(\/|$)/, 'telemetry:write'],
   [/\/comments(\/|$)|^\/api\/(chat|broadcasts|notifications|feedback)(\/|$)/, 'comment:write'],
   [/^\/api\/conflicts\/\{taskId\}\/(resolve|continue|abort)$/, 'task:write'],
+  [/^\/api\/(tasks\/\{taskId\}\/)?work-products(\/|$)/, 'work_product:write'],
   // Pull requests propose what a merge would do; issues become tasks.
   [/^\/api\/(tasks|backlog|agents|automation|decisions|deliverables|cost-prediction|github)(\/|$)/, 'task:write'],
 ];

@@ -14,6 +14,7 @@ import { pagesContract } from './pages';
 import { queriesContract } from './queries';
 import { rateCountsContract } from './rate-counts';
 import { runListsContract } from './run-lists';
+import { workProductsContract } from './tasks/work-products';
 import { textIndexContract } from './text/text-index';
 import { updatesContract } from './updates';
 import { workspacesContract } from './workspaces';
@@ -37,5 +38,6 @@ export function storeContract(harness: StoreHarness): void {
   runListsContract(harness);
   textIndexContract(harness);
   spendLedgerContract(harness);
+  workProductsContract(harness);
   workspacesContract(harness);
 }
