@@ -7381,6 +7381,24 @@ export interface paths {
         patch: operations["changeVerificationStep"];
         trace?: never;
     };
+    "/api/tasks/{taskId}/work-products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List work products of a task without their content, newest first */
+        get: operations["listTaskWorkProducts"];
+        put?: never;
+        /** Create a work product of the task in the path */
+        post: operations["createTaskWorkProduct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/{taskId}/worktree": {
         parameters: {
             query?: never;
@@ -8084,6 +8102,111 @@ export interface paths {
         put?: never;
         /** Evaluate whether a watcher may continue a run */
         post: operations["evaluateWatcherPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List work products without their content, newest first */
+        get: operations["listWorkProducts"];
+        put?: never;
+        /** Create a work product of a task */
+        post: operations["createWorkProduct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-products/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a work product with its newest content */
+        get: operations["getWorkProduct"];
+        put?: never;
+        post?: never;
+        /** Delete a work product with its versions */
+        delete: operations["deleteWorkProduct"];
+        options?: never;
+        head?: never;
+        /** Update a work product; another content or format is a new version */
+        patch: operations["changeWorkProduct"];
+        trace?: never;
+    };
+    "/api/work-products/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download a version of a work product as a file, the newest by default */
+        get: operations["exportWorkProduct"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-products/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restore a version of a work product as its newest one */
+        post: operations["restoreWorkProduct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-products/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List versions of a work product without their content, newest first */
+        get: operations["listWorkProductVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-products/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a version of a work product with its content */
+        get: operations["getWorkProductVersion"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -17373,6 +17496,23 @@ export interface components {
             isHidden?: boolean;
             label?: string;
         };
+        TaskWorkProductCreate: {
+            attemptId?: components["schemas"]["AttemptId"];
+            changelog?: string;
+            content: string;
+            /**
+             * @default markdown
+             * @enum {string}
+             */
+            format?: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            /**
+             * @default document
+             * @enum {string}
+             */
+            kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+            summary?: string;
+            title: string;
+        };
         TeamRoster: {
             /** @default true */
             enabled: boolean;
@@ -19001,6 +19141,109 @@ export interface components {
             rootReservationId?: components["schemas"]["AttemptId"];
             sandboxPresetId?: string;
             taskId: components["schemas"]["TaskId"];
+        };
+        WorkProduct: {
+            attemptId?: components["schemas"]["AttemptId"];
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @enum {string} */
+            format: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            id: components["schemas"]["WorkProductId"];
+            /** @enum {string} */
+            kind: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+            revision: number;
+            sha256: string;
+            size: number;
+            summary?: string;
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string;
+            version: number;
+        };
+        WorkProductContent: {
+            attemptId?: components["schemas"]["AttemptId"];
+            content: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @enum {string} */
+            format: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            id: components["schemas"]["WorkProductId"];
+            /** @enum {string} */
+            kind: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+            revision: number;
+            sha256: string;
+            size: number;
+            summary?: string;
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string;
+            version: number;
+        };
+        WorkProductCreate: {
+            attemptId?: components["schemas"]["AttemptId"];
+            changelog?: string;
+            content: string;
+            /**
+             * @default markdown
+             * @enum {string}
+             */
+            format?: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            /**
+             * @default document
+             * @enum {string}
+             */
+            kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+            summary?: string;
+            taskId: components["schemas"]["TaskId"];
+            title: string;
+        };
+        WorkProductId: string;
+        WorkProductPatch: {
+            changelog?: string;
+            content?: string;
+            expectedRevision?: number;
+            /** @enum {string} */
+            format?: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            /** @enum {string} */
+            kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+            summary?: string | null;
+            title?: string;
+        };
+        WorkProductRestore: {
+            changelog?: string;
+            expectedRevision?: number;
+            version: number;
+        };
+        WorkProductVersion: {
+            changelog?: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @enum {string} */
+            format: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            restoredFrom?: number;
+            sha256: string;
+            size: number;
+            version: number;
+        };
+        WorkProductVersionContent: {
+            changelog?: string;
+            content: string;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /** @enum {string} */
+            format: "markdown" | "text" | "json" | "csv" | "html" | "yaml" | "patch";
+            restoredFrom?: number;
+            sha256: string;
+            size: number;
+            version: number;
         };
         Workspace: {
             /** Format: date-time */
@@ -38097,6 +38340,84 @@ export interface operations {
             };
         };
     };
+    listTaskWorkProducts: {
+        parameters: {
+            query?: {
+                attemptId?: components["schemas"]["AttemptId"];
+                cursor?: string;
+                kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProduct"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createTaskWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskWorkProductCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getWorktree: {
         parameters: {
             query?: never;
@@ -39937,6 +40258,315 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WatcherAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkProducts: {
+        parameters: {
+            query?: {
+                attemptId?: components["schemas"]["AttemptId"];
+                cursor?: string;
+                kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+                limit?: number;
+                taskId?: components["schemas"]["TaskId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProduct"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkProductCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkProductPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exportWorkProduct: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    restoreWorkProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkProductRestore"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductContent"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkProductVersions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductVersion"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkProductVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkProductId"];
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkProductVersionContent"];
                 };
             };
             /** @description Refused */

@@ -54,7 +54,7 @@ describe('the command runboard', () => {
     expect((await runWith(plain, 'task', 'show', id)).output).not.toContain('\u001b');
   });
 
-  it('ends with a code that says what went wrong, and a line of what to do', async () => {
+  it('ends with the exit code of the failure, and a line of what to do', async () => {
     const readOnly = { environment: { ...environment, RUNBOARD_KEY: readKey } };
     const nowhere = { environment: { ...environment, RUNBOARD_URL: 'http://127.0.0.1:1' } };
     const wrongKey = { environment: { ...environment, RUNBOARD_KEY: 'wrong' } };

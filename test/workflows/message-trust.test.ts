@@ -35,6 +35,7 @@ const trust: Record<string, 'proof' | 'operator' | 'stores' | 'shown' | 'read'> 
   'services/workflow-runs/runs/execution: signal lookAgain': 'stores',
   'services/workflow-runs/runs/execution: update answer': 'proof',
   'services/workflow-runs/runs/execution: update cancel': 'proof',
+  'services/workflow-runs/runs/execution: update deliver': 'proof',
   'services/workflow-runs/runs/execution: update pause': 'proof',
   'services/workflow-runs/runs/execution: update steer': 'proof',
   'services/workflow-runs/runs/execution: update unpause': 'proof',

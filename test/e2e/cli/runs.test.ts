@@ -52,7 +52,7 @@ describe('the command runboard with agents', () => {
     expect(await run('run', 'steer', task, 'Go left')).toMatchObject({ code: 5, output: '' });
   });
 
-  it('ends with 10 when the run ends without success, and says why', async () => {
+  it('ends with 10 when the run ends without success, and prints why', async () => {
     const task = await aTask({ result: { status: 'blocked', summary: 'No key', blockers: ['A key is missing'] } });
     const started = await run('run', 'start', task, '--agent', 'as-told', '--watch');
     expect(started.code).toBe(10);
