@@ -7,7 +7,7 @@ type Call = ConstructorParameters<typeof InterceptingCall>[0];
  * Ends a call that is made on a closed connection with `CANCELLED`. The channel throws instead, which would be an uncaught exception
  * where the retry of an earlier call makes it from a timer.
  */
-const cancelAfterClose: Interceptor = (options, nextCall) => {
+export const cancelAfterClose: Interceptor = (options, nextCall) => {
   try {
     return new InterceptingCall(nextCall(options));
   } catch (error) {

@@ -4,7 +4,7 @@ import { createBoardClient, unwrap } from '../../client';
 import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';
-import { retryUntilClosed } from '../../platform/temporal/closed-connection';
+import { cancelAfterClose } from '../../platform/temporal/closed-connection';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { aNewTask, type NewTask } from '../support/factories/task';
 import { mongoSettings } from '../support/mongo-settings';
@@ -65,7 +65,8 @@ export async function startWholeTestApi(
   if (client) {
     return start(settings, { client, ...others });
   }
-  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: retryUntilClosed });
+  // Nothing listens there, however often it is asked.
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [cancelAfterClose] });
   const api = await start(settings, { client: new Client({ connection }), ...others });
   return {
     ...api,
