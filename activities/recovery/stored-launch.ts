@@ -34,7 +34,7 @@ export async function launchOf(
             // The message is stored under the id of the first attempt that was launched with it.
             documentId: retryNumber > 0 ? rootAttemptId : attemptId,
             edge: conversation.edge,
-            sourceAttemptId: conversation.sourceAttemptId,
+            ...compact({ sourceAttemptId: conversation.sourceAttemptId }),
           },
         }
       : {}),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attemptId, commitPolicy, phase, text } from '../common';
-import { idempotencyKey } from './launch/launch';
+import { idempotencyKey, launchRequest } from './launch/launch';
 
 /** How an attempt continues the session of an earlier one. */
 export const conversationEdge = z.enum(['resume', 'follow-up', 'fork']);
@@ -23,13 +23,19 @@ export const forkRequest = conversationRequest
   .meta({ id: 'ConversationForkRequest' });
 export type ForkRequest = z.infer<typeof forkRequest>;
 
+/** A new attempt whose session begins with a message; everything else is as in a launch. */
+export const freshConversationRequest = launchRequest
+  .extend({ message: conversationRequest.shape.message })
+  .meta({ id: 'FreshConversationRequest' });
+export type FreshConversationRequest = z.infer<typeof freshConversationRequest>;
+
 /**
- * The source of an attempt that continues another one's session; `start`: that session cannot be continued, and a new one begins
- * with the message.
+ * The source of an attempt that continues another one's session; `start`: a new session begins with the message, because that one
+ * cannot be continued, or without a source because none was requested.
  */
 export const conversationSource = z.object({
   edge: z.enum([...conversationEdge.options, 'start']),
-  sourceAttemptId: attemptId,
+  sourceAttemptId: attemptId.optional(),
   forkTurnId: z.string().optional(),
 });
 export type ConversationSource = z.infer<typeof conversationSource>;

@@ -14,7 +14,7 @@ export interface Following {
   _id: string;
   createdBy: string;
   parentAttemptId?: string;
-  conversation?: { sourceAttemptId: string };
+  conversation?: { sourceAttemptId?: string | undefined };
   message?: { text: string; actor: string };
 }
 

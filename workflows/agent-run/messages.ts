@@ -29,7 +29,7 @@ export interface AgentRunInput extends Signed {
   actor: string;
   timings: RunTimings;
   maxRetries: number;
-  /** Set when the run continues the session of an earlier attempt; the conversation is in the stores. */
+  /** Set when the run has a message: it continues the session of an earlier attempt, or begins one. The rest is in the stores. */
   conversation?: { documentId: string } & Pick<ConversationSource, 'edge' | 'sourceAttemptId'>;
   /** Set on a retry: the attempt it follows, and its position in the chain. */
   retry?: { parentAttemptId: string; rootAttemptId: string; retryNumber: number };

@@ -280,7 +280,7 @@ async function conversationFields(
   const { edge, sourceAttemptId, forkTurnId, message: text, actor, continuation } = conversation;
   return {
     message: { text, actor },
-    conversation: { edge, sourceAttemptId, ...compact({ forkTurnId }) },
+    conversation: { edge, ...compact({ sourceAttemptId, forkTurnId }) },
     ...compact({ continuation }),
   };
 }

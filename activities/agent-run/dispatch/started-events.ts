@@ -1,4 +1,5 @@
 import type { RunEventInput } from '../../../contracts/runs/event';
+import { compact } from '../../../platform/json/compact';
 import type { ProcessIdentity } from '../../../platform/processes/identity';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 
@@ -20,5 +21,5 @@ function conversationEvents({ provider, conversation }: AttemptRecord): RunEvent
     'follow-up': 'conversation.followed-up',
     fork: 'conversation.forked',
   } as const;
-  return [{ kind: kinds[edge], payload: { sourceAttemptId }, dedupeKey: 'conversation' }];
+  return [{ kind: kinds[edge], payload: compact({ sourceAttemptId }), dedupeKey: 'conversation' }];
 }

@@ -46,8 +46,15 @@ export const plannedFields = ({ snapshot, repository, git }: LaunchPlan): Snapsh
 
 /** The session of an earlier attempt that this one continues, for its provider and its transport document. */
 export const goesOnWith = ({ conversation, continuation }: AttemptRecord): { conversation?: TransportConversation } =>
-  conversation && conversation.edge !== 'start' && continuation
-    ? { conversation: { ...conversation, edge: conversation.edge, continuation } }
+  conversation?.sourceAttemptId !== undefined && conversation.edge !== 'start' && continuation
+    ? {
+        conversation: {
+          ...conversation,
+          edge: conversation.edge,
+          sourceAttemptId: conversation.sourceAttemptId,
+          continuation,
+        },
+      }
     : {};
 
 /** The snapshot an attempt was admitted with. */

@@ -1,12 +1,13 @@
-import { conversationRequest, forkRequest } from '../../../contracts/runs/conversation';
+import { conversationRequest, forkRequest, freshConversationRequest } from '../../../contracts/runs/conversation';
 import { launchResponse } from '../../../contracts/runs/launch/launch';
 import { presentedIdempotencyKey } from '../../../platform/http/limits/idempotency';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { WorkflowContext } from '../../context';
 import { taskParams } from '../attempts/parameters';
+import { launchRun } from '../launch/launch';
 import { continueConversation } from './continue';
 
-/** New attempts that continue the session of an earlier one. */
+/** New attempts with a message, which continue the session of an earlier one or begin one. */
 export function conversationRoutes(routes: Routes, context: WorkflowContext): void {
   const common = {
     method: 'post' as const,
@@ -59,6 +60,22 @@ export function conversationRoutes(routes: Routes, context: WorkflowContext): vo
         request: asked,
         caller: { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
         byWatcher: true,
+      }),
+  );
+
+  routes.add(
+    {
+      ...common,
+      path: '/agents/:taskId/conversation/fresh',
+      operationId: 'startFreshConversation',
+      summary: 'Start a run with a message in a session of its own',
+      body: freshConversationRequest,
+    },
+    ({ params, body: { message, ...body }, auth, header }) =>
+      launchRun(context, params.taskId, {
+        body,
+        caller: { actor: auth.actor, workspaceId: auth.workspaceId, headerKey: presentedIdempotencyKey(header) },
+        from: { conversation: { edge: 'start', message, continuation: () => Promise.resolve(undefined) } },
       }),
   );
 }

@@ -46,7 +46,8 @@ export interface LaunchConversation extends ConversationSource {
 
 /** Where a launch comes from that is no start by a caller. */
 export interface LaunchFrom {
-  origin: LaunchOrigin;
+  /** Absent where it follows from the launch itself, as that of a start. */
+  origin?: LaunchOrigin;
   conversation?: LaunchConversation;
   /** What the watcher policy is asked, of a launch by a watcher. */
   watcher?: () => Promise<AskedContinuation>;
@@ -113,7 +114,7 @@ async function launchOnce(
     workspaceId: caller.workspaceId,
     timings: runTimingsOf(context.env),
     maxRetries,
-    ...(from ? { origin: from.origin } : {}),
+    ...compact({ origin: from?.origin }),
     ...(goesOn ? { conversation: goesOn } : {}),
   };
   const decided = (await context.runLauncher.launch(input)) ?? (await context.attempts.get(claim.attemptId))?.launch;
@@ -166,7 +167,7 @@ async function saveConversation(
     stored = { _id: attemptId, ...conversation, edge, ...compact({ continuation }), actor, createdAt };
     await conversations.put(stored);
   }
-  return { documentId: attemptId, edge: stored.edge, sourceAttemptId };
+  return { documentId: attemptId, edge: stored.edge, ...compact({ sourceAttemptId }) };
 }
 
 /** Compiles what `start` would, through the same gate, without an attempt, and compares it with a parent attempt. */

@@ -149,7 +149,8 @@ export interface TaskEnvelopeTransport {
   digest: string;
 }
 
-export interface TransportConversation extends Omit<ConversationSource, 'edge'> {
+export interface TransportConversation extends Omit<ConversationSource, 'edge' | 'sourceAttemptId'> {
   edge: ConversationEdge;
+  sourceAttemptId: string;
   continuation: Continuation;
 }

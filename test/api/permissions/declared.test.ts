@@ -145,7 +145,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(skills\/security|maintenance\/skill-security)\//, 'admin:manage'],
   // Starting, stopping and overriding agents.
   [/^\/api\/agents\/\{taskId\}\/(start|stop|launch-preview|watchdog\/.*|.*\/callback-secret)$/, 'agent:write'],
-  [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue)$/, 'agent:write'],
+  [/^\/api\/agents\/\{taskId\}\/conversation\/(resume|follow-up|fork|continue|fresh)$/, 'agent:write'],
   [/^\/api\/diff\/\{taskId\}\/comments\/send$/, 'agent:write'],
   // An agent may not decide about its own result.
   [/^\/api\/tasks\/\{taskId\}\/review\//, 'agent:write'],

@@ -18,6 +18,7 @@ const ofLocalAgents = [
   'createScheduledLaunch',
   'followUpConversation',
   'callTool',
+  'startFreshConversation',
   'forkConversation',
   'interruptRun',
   'messageRun',
