@@ -449,6 +449,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{taskId}/conversation/fresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run with a message in a session of its own */
+        post: operations["startFreshConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{taskId}/conversation/interrupt": {
         parameters: {
             query?: never;
@@ -9153,7 +9170,7 @@ export interface components {
                 /** @enum {string} */
                 edge: "resume" | "follow-up" | "fork" | "start";
                 forkTurnId?: string;
-                sourceAttemptId: components["schemas"]["AttemptId"];
+                sourceAttemptId?: components["schemas"]["AttemptId"];
             };
             /** Format: date-time */
             createdAt: string;
@@ -11885,6 +11902,21 @@ export interface components {
             observation: components["schemas"]["Observation"];
             taskId: components["schemas"]["TaskId"];
             taskTitle: string;
+        };
+        FreshConversationRequest: {
+            agent?: string;
+            /** @enum {string} */
+            commitPolicy?: "forbidden" | "allowed" | "required";
+            idempotencyKey?: string;
+            message: string;
+            mode?: string;
+            model?: string;
+            parentAttemptId?: components["schemas"]["AttemptId"];
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            profileId?: string;
+            requiredRuntimeCapabilities?: string[];
+            sandboxPresetId?: string;
         };
         FreshnessAlert: {
             acknowledged: boolean;
@@ -20695,6 +20727,44 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConversationForkRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LaunchAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startFreshConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                taskId: components["schemas"]["TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FreshConversationRequest"];
             };
         };
         responses: {
