@@ -121,36 +121,6 @@ test('the same idempotency key is the same attempt; another message under it is 
   });
 });
 
-test('a fresh conversation begins a session of its own with a message, once under a key', async () => {
-  const { taskId, attemptId: earlier } = await anEnded('scripted');
-  const path = `/api/agents/${taskId}/conversation/fresh`;
-  const key = { 'x-idempotency-key': `fresh-${taskId}` };
-  const fresh = (body: object) => stack.call.post(path, body, key);
-  const asked = { agent: 'scripted', message: 'recall' };
-  const [first, second] = await Promise.all([fresh(asked), fresh(asked)]);
-  expect([first.status, second.status]).toEqual([201, 201]);
-  const { attemptId } = first.body;
-  expect(second.body.attemptId).toBe(attemptId);
-  expect(attemptId).not.toBe(earlier);
-  const { attempt } = await stack.call.ended(taskId);
-  expect(attempt).toMatchObject({
-    conversation: { edge: 'start' },
-    completion: { status: 'success', summary: expect.stringMatching(/^I was told 1 times: .*recall/s) },
-  });
-  expect(attempt.conversation).not.toHaveProperty('sourceAttemptId');
-  expect(attempt).not.toHaveProperty('parentAttemptId');
-  const events = await stack.call.events(taskId, attemptId);
-  expect(events.map((event) => event.kind)).toContain('conversation.started');
-  expect(await fresh(asked)).toMatchObject({ status: 201, body: { attemptId, replayed: true } });
-  expect(await fresh({ ...asked, message: 'another' })).toMatchObject({
-    status: 409,
-    body: { code: 'IDEMPOTENCY_KEY_REUSED' },
-  });
-  for (const refused of [{ agent: 'scripted' }, { message: '' }, { message: 'x', sourceAttemptId: earlier }]) {
-    expect((await stack.call.post(path, refused)).status).toBe(400);
-  }
-});
-
 test('what cannot be resumed is refused, with the reason', async () => {
   const { continueConversation } = await anEnded('worker-bee');
   expect(await continueConversation('follow-up', { message: 'x' })).toMatchObject({
