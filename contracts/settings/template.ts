@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clearable, revision, slug, text, timestamp } from '../common';
+import { attemptId, clearable, revision, slug, text, timestamp } from '../common';
 import { taskCreate, taskPriority } from '../tasks/task';
 
 const name = text(200, 1);
@@ -67,6 +67,11 @@ export type Template = z.infer<typeof template>;
 
 export const templateCreate = z.strictObject(fields).meta({ id: 'TemplateCreate' });
 export type TemplateFields = z.infer<typeof templateCreate>;
+
+/** The attempt whose task and launch become a template; its name is the title of the task when absent. */
+export const templateDistillation = z
+  .strictObject({ runId: attemptId, name: name.optional() })
+  .meta({ id: 'TemplateDistillation' });
 
 /** Each field that is set replaces the one of the template. */
 export const templatePatch = z

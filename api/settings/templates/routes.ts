@@ -17,6 +17,7 @@ import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
 import { newItemId } from '../../tasks/tasks/items';
 import { checkedFields } from './fields';
+import { templateDistillationRoutes } from './routes.distill';
 
 /** Limit of one list. */
 const maxTemplates = 500;
@@ -28,19 +29,16 @@ function present({ revision, createdAt, updatedAt, ...fields }: TemplateFields &
 /** Templates of tasks (specification 1, Mount list). Clients fill them in; the service stores them. */
 export function templateRoutes(
   routes: Routes,
-  { templates: records, board, activity }: Pick<ApiContext, 'templates' | 'board' | 'activity'>,
+  { templates: records, board, activity, attempts }: Pick<ApiContext, 'templates' | 'board' | 'activity' | 'attempts'>,
 ): void {
+  const kind = { records, resource: 'template', type: 'templates', max: maxTemplates, present };
   const templates = recordRoutes(routes, {
-    records,
-    resource: 'template',
-    type: 'templates',
+    ...kind,
     path: '/templates',
     id: 'id',
     params: z.strictObject({ id: templateId }),
     response: template,
     permissions: { read: 'settings:read', write: 'settings:write' },
-    max: maxTemplates,
-    present,
   });
 
   templates.list(
@@ -66,6 +64,8 @@ export function templateRoutes(
       return (current) => compact({ ...current, ...change });
     },
   );
+
+  templateDistillationRoutes(routes, { attempts, board }, kind);
 
   templates.remove({
     operationId: 'deleteTemplate',

@@ -129,6 +129,7 @@ export const elsewhere: Record<string, string> = {
   continueConversation: 'its own key, which is the attempt',
   startWorkflowStep: 'its own key, which is the attempt',
   startRun: 'its own key, which is the attempt',
+  distillTemplate: 'the key, and one template of one id; needs an ended run',
   startFreshConversation: 'its own key, which is the attempt',
   forkConversation: 'its own key, which is the attempt',
   resumeConversation: 'its own key, which is the attempt',

@@ -1,3 +1,4 @@
+import { anAttempt } from '../../support/factories/records';
 import { agentKey, type ApiUnderTest, type CallOptions, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -145,5 +146,78 @@ describe('a template that was applied', () => {
     });
     expect(await apply(id, {})).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'templateId' }] } } });
     expect(await apply(id, { templateId }, readKey)).toMatchObject({ status: 403 });
+  });
+});
+
+describe('a template from a run', () => {
+  const distill = (body: object) => call('POST', '/distill-from-run', { body });
+  const aRun = async (id: string, fields: object = {}) => {
+    const task = await board.createTask({
+      title: 'Fix the parser',
+      description: '# {{component}}',
+      type: 'bug',
+      priority: 'high',
+      project: 'web',
+      subtasks: [{ title: 'Reproduce', completed: true, acceptanceCriteria: ['There is a test'] }, { title: 'Fix' }],
+    } as object);
+    const request = { agent: 'bee', profileId: 'careful', commitPolicy: 'allowed' as const };
+    await board.api.context.attempts.create(
+      anAttempt(id, { taskId: task.id, agent: 'bee', state: 'ended', request, ...fields }),
+    );
+    return task;
+  };
+
+  it('is a draft of its task and its launch, with steps that are open', async () => {
+    const runId = 'attempt_distilled0';
+    const { id } = await aRun(runId);
+    const made = await distill({ runId });
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^template_[0-9a-f]{12}$/),
+      name: 'Fix the parser',
+      description: `Distilled from the run ${runId} on the task ${id}`,
+      category: 'draft',
+      taskDefaults: {
+        ...{ type: 'bug', priority: 'high', project: 'web' },
+        ...{ descriptionTemplate: '# {{component}}', agent: 'bee' },
+      },
+      subtaskTemplates: [
+        { title: 'Reproduce', order: 0, acceptanceCriteria: ['There is a test'] },
+        { title: 'Fix', order: 1 },
+      ],
+      launch: { agent: 'bee', profileId: 'careful' },
+      ...{ version: 1, created: expect.any(String), updated: expect.any(String) },
+    });
+    expect((await call('GET', `/${made.body.id}`)).body).toEqual(made.body);
+    expect((await distill({ runId, name: 'Parser: {{component}}' })).body.name).toBe('Parser: {{component}}');
+    const key = { 'Idempotency-Key': 'distilled-once' };
+    const [first, again] = [
+      await call('POST', '/distill-from-run', { body: { runId }, headers: key }),
+      await call('POST', '/distill-from-run', { body: { runId }, headers: key }),
+    ];
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('is refused for a run that is absent or has not ended, and for a task that is too long', async () => {
+    await aRun('attempt_running000', { state: 'running' });
+    expect(await distill({ runId: 'attempt_running000' })).toMatchObject({
+      status: 409,
+      body: { details: { state: 'running' } },
+    });
+    expect((await distill({ runId: 'attempt_absent0000' })).status).toBe(404);
+    expect((await distill({ runId: 'run_1' })).status).toBe(400);
+    expect((await distill({})).status).toBe(400);
+    const runId = 'attempt_orphaned00';
+    await aRun(runId, { taskId: 'task_20260101_absent' });
+    expect((await distill({ runId })).status).toBe(404);
+    const { id } = await aRun('attempt_toolong000');
+    const subtasks = Array.from({ length: 101 }, (_, n) => ({ title: `Step ${n}` }));
+    expect((await board.call('PATCH', `/api/tasks/${id}`, { body: { subtasks } })).status).toBe(200);
+    expect(await distill({ runId: 'attempt_toolong000' })).toMatchObject({
+      status: 409,
+      body: { details: { issues: [{ path: 'subtaskTemplates' }] } },
+    });
+    const forbidden = await call('POST', '/distill-from-run', { body: { runId }, key: agentKey });
+    expect(forbidden.status).toBe(403);
   });
 });
