@@ -7847,6 +7847,23 @@ export interface paths {
         patch: operations["changeTemplate"];
         trace?: never;
     };
+    "/api/templates/distill-from-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a draft template from the task and the launch of an ended run */
+        post: operations["distillTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tool-policies": {
         parameters: {
             query?: never;
@@ -17766,6 +17783,10 @@ export interface components {
                 project?: string;
                 type?: string;
             };
+        };
+        TemplateDistillation: {
+            name?: string;
+            runId: components["schemas"]["AttemptId"];
         };
         TemplateId: string;
         TemplatePatch: {
@@ -39581,6 +39602,42 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    distillTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateDistillation"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
