@@ -10,6 +10,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { updateProofMs } from '../../../platform/crypto/message-proof';
+import { AppError } from '../../../platform/errors/app-error';
 import { hasStatus, untilReady } from '../../../platform/temporal/until-ready';
 import { refuse } from '../http/errors';
 import type { EndRun } from './end-run';
@@ -188,13 +189,46 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     return sendIfFew({ runId, late }, () => handle(runId).executeUpdate(definition, { args }));
   };
 
+  /**
+   * Sends again, signed anew, what a run refuses while its record says that it waits for it: after a crash its workflow may not have
+   * come as far as its record yet.
+   */
+  async function whileOpen(
+    runId: string,
+    isOpen: (run: RunRecord) => boolean,
+    send: () => Promise<void>,
+  ): Promise<void> {
+    const until = Date.now() + answersWithinMs;
+    for (;;) {
+      try {
+        await send();
+        return;
+      } catch (error) {
+        const isRefused = error instanceof AppError && error.status === 409;
+        const run = isRefused && Date.now() + continuesWithinMs < until ? await runs.get(runId) : undefined;
+        if (!run || !isOpen(run)) {
+          throw error;
+        }
+      }
+      await delay(continuesWithinMs);
+    }
+  }
+
   return {
     pause: (runId: string, late: string) => update(pauseRun, 'pause', { runId, late, message: {} }),
     unpause: (runId: string, late: string) => update(unpauseRun, 'unpause', { runId, late, message: {} }),
     answer: (runId: string, late: string, message: Answer) =>
-      update(answerQuestion, 'answer', { runId, late, message }),
+      whileOpen(
+        runId,
+        ({ questions = [] }) => questions.some(({ id }) => id === message.questionId),
+        () => update(answerQuestion, 'answer', { runId, late, message }),
+      ),
     deliver: (runId: string, late: string, message: Delivery) =>
-      update(deliverWebhook, 'deliver', { runId, late, message }),
+      whileOpen(
+        runId,
+        ({ webhooks = [] }) => webhooks.some(({ stage_id }) => stage_id === message.stageId),
+        () => update(deliverWebhook, 'deliver', { runId, late, message }),
+      ),
     steer: (runId: string, late: string, message: Guidance) => update(steerRun, 'steer', { runId, late, message }),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. One whose workflow is closed is ended here. */

@@ -36,14 +36,17 @@ describe('webhooks of workflow runs after kills', () => {
       expect(await webhook()).toBe(path);
       const deliver = () =>
         fetch(url(path), { method: 'POST', body: '{"state":"good"}', headers: { 'content-type': 'application/json' } });
-      // A call that was not taken while its run did not respond may be sent again.
+      // A call without an answer while its run did not respond may be sent again: it may have been taken, which is a 409 then.
+      let unanswered = 0;
       const delivered = () =>
         eventually(async () => {
           const { status } = await deliver();
+          unanswered += Number(status === 503);
           expect(status).not.toBe(503);
           return status;
         });
-      expect(await delivered()).toBe(202);
+      const status = await delivered();
+      expect(unanswered === 0 ? [202] : [202, 409]).toContain(status);
       killPart(running, 'workflow-runs');
       await eventually(async () => expect(await call(`/runs/${id}`)).toMatchObject({ status: 'completed' }));
       expect(await call(`/runs/${id}/context`)).toMatchObject({ hook_output: { state: 'good' } });
