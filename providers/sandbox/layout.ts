@@ -18,6 +18,8 @@ export interface LayoutInput {
   program: string | undefined;
   /** What is never shown: the data directory of the service. */
   protectedPaths: readonly string[];
+  /** What the operator shows to every run. */
+  shownPaths: readonly string[];
   /** What is shown of it all the same: the document of the task. */
   given: readonly Mount[];
 }
@@ -55,6 +57,7 @@ export async function layoutOf(input: LayoutInput): Promise<Mount[]> {
     ...system.map((path): Mount => ({ kind: 'empty', path, bytes: sizes.other, mode: '0755' })),
     ...(await homeOf(input, isSelective, [...reads, ...writes])),
     ...outside(reads).map((path): Mount => ({ kind: 'read', path, optional: true })),
+    ...(await existing(input.shownPaths)).map((path): Mount => ({ kind: 'read', path })),
     ...(program === undefined ? [] : await programMounts(program, home)),
     ...outside(writes).map((path): Mount => ({ kind: 'write', path })),
     ...hiddenData.map((path): Mount => ({ kind: 'empty', path, bytes: sizes.other, mode: '0755' })),

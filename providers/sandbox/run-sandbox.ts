@@ -110,6 +110,7 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
         home: input.home,
         program: input.program,
         protectedPaths: host.protectedPaths,
+        shownPaths: host.shownPaths ?? [],
         given: [...input.given.map((path): Mount => ({ kind: 'read', path, optional: true })), ...relayed.mounts],
       });
       shown = shownIn(mounts);

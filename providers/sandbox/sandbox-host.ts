@@ -10,6 +10,8 @@ export interface SandboxHost {
   probe(): Promise<ProbedSandbox>;
   /** Absolute paths that no run sees: the data of the service. */
   protectedPaths: readonly string[];
+  /** Absolute paths that every run sees, read-only. */
+  shownPaths?: readonly string[] | undefined;
   /** `host:port` of the API, which agents that launch children reach by exception from their preset. */
   apiAddress?: string | undefined;
 }
@@ -18,11 +20,13 @@ export interface SandboxHost {
 export function createSandboxHost({
   user,
   protectedPaths,
+  shownPaths,
   apiAddress,
-}: Pick<SandboxHost, 'protectedPaths' | 'apiAddress'> & { user?: AgentUser | undefined }): SandboxHost {
+}: Pick<SandboxHost, 'protectedPaths' | 'shownPaths' | 'apiAddress'> & { user?: AgentUser | undefined }): SandboxHost {
   let current: { at: number; probe: Promise<ProbedSandbox> } | undefined;
   return {
     protectedPaths,
+    shownPaths,
     apiAddress,
     probe() {
       if (!current || performance.now() - current.at > lastsMs) {

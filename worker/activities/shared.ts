@@ -68,8 +68,8 @@ export interface WorkerParts {
 
 /** Every family of agents that runs on a host. */
 const localProviders = (user: AgentUser | undefined, env: WorkerEnvironment): AgentProvider[] => {
-  const { BOARD_DATA_DIR, BOARD_SANDBOX_API_ADDRESS: apiAddress } = env;
-  const sandbox = createSandboxHost({ user, apiAddress, protectedPaths: [resolve(BOARD_DATA_DIR)] });
+  const { BOARD_DATA_DIR, BOARD_SANDBOX_API_ADDRESS: apiAddress, BOARD_SANDBOX_READ_PATHS: shownPaths } = env;
+  const sandbox = createSandboxHost({ user, apiAddress, shownPaths, protectedPaths: [resolve(BOARD_DATA_DIR)] });
   return [createProcessProvider({ user, sandbox }), createAcpProvider({ user, sandbox })];
 };
 

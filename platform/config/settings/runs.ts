@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { command, flag, hostPort, integer, milliseconds, optionalText, signatureKey } from './kinds';
+import { command, directories, flag, hostPort, integer, milliseconds, optionalText, signatureKey } from './kinds';
 
 /** How runs are admitted, retried and ended. */
 export const runSettings = {
@@ -56,6 +56,9 @@ export const workerSettings = {
     .describe("User that agents run as, instead of the worker's, which has to be root"),
   BOARD_SANDBOX_API_ADDRESS: hostPort.describe(
     'Where agents that launch children or call tools reach the API from a sandbox, whatever its preset allows',
+  ),
+  BOARD_SANDBOX_READ_PATHS: directories.describe(
+    'Directories of the host that every sandbox shows, read-only: where agents are installed that it would hide otherwise',
   ),
   BOARD_EDITOR_COMMAND: command.describe('Program that opens a worktree: `["code", "{path}"]`'),
   BOARD_WEBHOOK_SECRET: signatureKey.describe('Key of the signature that lifecycle hooks are called with'),

@@ -101,6 +101,24 @@ describe('files of a sandbox', () => {
     expect(out).toBe('SECRET=');
   });
 
+  test('are shown from where the operator says, read-only, but never those of the service', async () => {
+    const script = (path: string) =>
+      `cat ${path}/agent.txt 2>/dev/null; (echo x > ${path}/made) 2>/dev/null && echo wrote; cat ${path}/data/board.sqlite 2>/dev/null; true`;
+    await put(box.directory.path, { 'agent.txt': 'an agent' });
+    expect((await box.run({}, script(box.directory.path))).out).not.toContain('an agent');
+    const shown = await aSandbox({ shows: ['.'] });
+    try {
+      await put(shown.directory.path, { 'agent.txt': 'an agent' });
+      expect((await shown.run({}, script(shown.directory.path))).out).toBe('an agent');
+      expect((await shown.run({ filesystem: { readPaths: ['.'] } }, script(shown.directory.path))).out).toBe(
+        'an agent',
+      );
+      expect(await readdir(shown.directory.path)).not.toContain('made');
+    } finally {
+      await shown.remove();
+    }
+  });
+
   test('may be restricted to some for writing, of which none may be a link out of the worktree', async () => {
     const { out } = await box.run(
       { filesystem: { writePaths: ['src', 'made/here'] } },

@@ -8,7 +8,7 @@ import { aDispatch, RecordingSink } from '../agents/agent-fixture';
 import { aWorktree, sh } from '../git/git-fixture';
 
 /** A worktree with a data directory of the service beside it, and agents that are confined to it. */
-export async function aSandbox() {
+export async function aSandbox({ shows = [] }: { shows?: string[] } = {}) {
   const git = await aWorktree();
   const { directory, worktree } = git;
   const dataDir = join(directory.path, 'data');
@@ -17,7 +17,8 @@ export async function aSandbox() {
   const gitDir = (await sh(worktree, 'rev-parse', '--absolute-git-dir')).trim();
   const home = join(directory.path, 'home');
   await mkdir(home);
-  const host = createSandboxHost({ protectedPaths: [dataDir] });
+  const shownPaths = shows.map((name) => join(directory.path, name));
+  const host = createSandboxHost({ protectedPaths: [dataDir], shownPaths });
   const provider = createProcessProvider({ environment: { ...process.env, HOME: home }, sandbox: host });
   return { ...git, dataDir, gitDir, home, host, provider, run, remove: () => directory.remove() };
 
