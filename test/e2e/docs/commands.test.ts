@@ -20,6 +20,7 @@ const notRun: Record<string, string> = {
   'docs/use/integrations/forges.md': 'needs a forge in the internet, and a token of it',
   'docs/use/integrations/issue-sync.md': 'needs a forge in the internet, and a token of it',
   'docs/use/integrations/pull-requests.md': 'needs a forge in the internet, and a token of it',
+  'docs/use/integrations/trackers.md': 'needs a tracker in the internet, and a token of it',
   'docs/use/runs/agents.md: curl http://127.0.0.1:3001/api/config/agent-presets': 'adds an agent that is downloaded',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/config/agents/gemini': 'downloads an agent',
   'docs/use/runs/agents.md: curl -X POST http://127.0.0.1:3001/api/agents/$TASK/start': 'needs an agent with a login',
