@@ -190,7 +190,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
   };
 
   /**
-   * Signs and sends again what a run refuses while its record says that it waits for it: after a crash its workflow may not have
+   * Signs and sends again what a run refuses while its record waits for it: after a crash its workflow may not have
    * come as far as its record yet.
    */
   async function whileOpen(

@@ -101,7 +101,7 @@ describe('files of a sandbox', () => {
     expect(out).toBe('SECRET=');
   });
 
-  test('are shown from where the operator says, read-only, but never those of the service', async () => {
+  test('are shown from directories that the operator names, read-only, but never those of the service', async () => {
     const script = (path: string) =>
       `cat ${path}/agent.txt 2>/dev/null; (echo x > ${path}/made) 2>/dev/null && echo wrote; cat ${path}/data/board.sqlite 2>/dev/null; true`;
     await put(box.directory.path, { 'agent.txt': 'an agent' });

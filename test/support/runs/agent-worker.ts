@@ -17,9 +17,13 @@ setInterval(() => {
     return;
   }
   reported = pid;
-  void agentReaper
-    .guard({ name: 'BOARD_ATTEMPT_ID', value: 'attempt_none' })
-    .then(() => process.stdout.write(`guarding ${pid}\n`));
+  agentReaper.guard({ name: 'BOARD_ATTEMPT_ID', value: 'attempt_none' }).then(
+    () => process.stdout.write(`guarding ${pid}\n`),
+    // One that is killed meanwhile guards nothing; the next one is asked.
+    () => {
+      reported = undefined;
+    },
+  );
 }, 10).unref();
 
 for (const dispatch of dispatches) {
