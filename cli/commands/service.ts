@@ -6,8 +6,10 @@ import { exitCodes, UsageError } from '../failures';
 
 /** The root of the package, from where this file is as a source or compiled. */
 const root = (): string =>
-  [join(__dirname, '..', '..'), join(__dirname, '..', '..', '..')].find((path) =>
-    existsSync(join(path, 'package.json')),
+  [join(__dirname, '..', '..'), join(__dirname, '..', '..', '..')].find(
+    (path) =>
+      // The build copies package.json beside what it compiles, so that is in both.
+      existsSync(join(path, 'dist', 'scripts')) || existsSync(join(path, 'scripts', 'ensure-built.mjs')),
   ) ?? process.cwd();
 
 /** Builds what is stale where the sources are, then runs a script in this terminal until it ends. */
