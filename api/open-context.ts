@@ -37,6 +37,7 @@ import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
 import { sessionStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
+import { InnerRequests } from './integrations/mcp/inner-requests';
 import { openSearch } from './knowledge/search/open';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
@@ -72,6 +73,7 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     modelNames,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
+    innerRequests: new InnerRequests(),
     authFailures: auditedAuthFailures(env, local.audit, log),
     watchers: new WatcherCount({
       maxWatchers: env.BOARD_MAX_WATCHERS,
