@@ -9305,6 +9305,7 @@ export interface components {
             authEnabled: boolean;
             authenticated: boolean;
             needsSetup: boolean;
+            oidc: boolean;
             role: ("admin" | "agent" | "read-only") | null;
             sessionExpiry: string | null;
         };

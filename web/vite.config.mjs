@@ -1,0 +1,18 @@
+import { defineConfig } from 'vite';
+
+/** The service that `npm run dev` of this folder calls. */
+const service = process.env.BOARD_URL ?? 'http://127.0.0.1:3001';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  build: {
+    outDir: '../dist/page',
+    emptyOutDir: true,
+    target: 'es2023',
+    // A strict Content-Security-Policy takes nothing that stands in the document or in an address of data.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000,
+  },
+  server: { proxy: { '/api': service, '/ws': { target: service, ws: true } } },
+});
