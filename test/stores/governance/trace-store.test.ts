@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLog } from '../../platform/log/log';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { createTraceStore } from '../../stores/governance/trace-store';
-import type { Database, Stored } from '../../stores/port/collection';
-import { openSqlite } from '../../stores/sqlite/database';
+import { createLog } from '../../../platform/log/log';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { createTraceStore } from '../../../stores/governance/trace-store';
+import type { Database, Stored } from '../../../stores/port/collection';
+import { openSqlite } from '../../../stores/sqlite/database';
 
 let dir: TempDir;
 let database: Database;

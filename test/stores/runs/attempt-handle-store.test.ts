@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { createLog } from '../../platform/log/log';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Database } from '../../stores/port/collection';
-import { type AttemptHandleStore, createAttemptHandleStore } from '../../stores/runs/attempt-handle-store';
-import { openSqlite } from '../../stores/sqlite/database';
+import { createLog } from '../../../platform/log/log';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import type { Database } from '../../../stores/port/collection';
+import { type AttemptHandleStore, createAttemptHandleStore } from '../../../stores/runs/attempt-handle-store';
+import { openSqlite } from '../../../stores/sqlite/database';
 
 const attemptId = 'attempt_00000000aa';
 const [first, second] = [1, 2].map((pid) => ({ pid, startTime: '1', bootId: 'boot' })) as [Supervisor, Supervisor];

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createLog } from '../../platform/log/log';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { createTraceStore, type TraceStore } from '../../stores/governance/trace-store';
-import type { Database, Stored } from '../../stores/port/collection';
-import { openSqlite } from '../../stores/sqlite/database';
+import { createLog } from '../../../platform/log/log';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { createTraceStore, type TraceStore } from '../../../stores/governance/trace-store';
+import type { Database, Stored } from '../../../stores/port/collection';
+import { openSqlite } from '../../../stores/sqlite/database';
 
-const support = resolve(__dirname, '../support');
+const support = resolve(__dirname, '../../support');
 
 describe('governance trace store when its processes are killed', () => {
   let dir: TempDir;
