@@ -12,15 +12,32 @@ const remedies: Partial<Record<ForgeErrorCode, string>> = {
   'refused-address': 'Set BOARD_FORGE_ALLOW_PRIVATE where the forge is on a private network.',
 };
 
-/** Whose errors have codes of their own: forges, and trackers, whose errors are those of forges. */
-type Service = 'FORGE' | 'TRACKER';
-
-/** The code of a refusal or failure that an error becomes: `FORGE_UNAUTHORIZED`, `TRACKER_RATE_LIMITED`. */
-const codeOf = (service: Service, code: ForgeErrorCode): string =>
-  `${service}_${code.replaceAll('-', '_').toUpperCase()}`;
+/** The codes of refusals and failures that errors become, of forges and of trackers, whose errors are those of forges. */
+const codes = {
+  forge: {
+    unauthorized: 'FORGE_UNAUTHORIZED',
+    forbidden: 'FORGE_FORBIDDEN',
+    'not-found': 'FORGE_NOT_FOUND',
+    invalid: 'FORGE_INVALID',
+    'rate-limited': 'FORGE_RATE_LIMITED',
+    unavailable: 'FORGE_UNAVAILABLE',
+    moved: 'FORGE_MOVED',
+    'refused-address': 'FORGE_REFUSED_ADDRESS',
+  },
+  tracker: {
+    unauthorized: 'TRACKER_UNAUTHORIZED',
+    forbidden: 'TRACKER_FORBIDDEN',
+    'not-found': 'TRACKER_NOT_FOUND',
+    invalid: 'TRACKER_INVALID',
+    'rate-limited': 'TRACKER_RATE_LIMITED',
+    unavailable: 'TRACKER_UNAVAILABLE',
+    moved: 'TRACKER_MOVED',
+    'refused-address': 'TRACKER_REFUSED_ADDRESS',
+  },
+} satisfies Record<string, Record<ForgeErrorCode, string>>;
 
 /** The code of a refusal or failure that an error of a forge becomes: `FORGE_UNAUTHORIZED`. */
-export const forgeCodeOf = ({ code }: ForgeError): string => codeOf('FORGE', code);
+export const forgeCodeOf = ({ code }: ForgeError): string => codes.forge[code];
 
 /** The message of an error of a forge, and what helps where more than time does. */
 export const forgeAdvice = ({ code, message }: ForgeError): string =>
@@ -28,10 +45,11 @@ export const forgeAdvice = ({ code, message }: ForgeError): string =>
 
 /** Calls a forge in an activity: see `callService`. */
 export const callForge = <T>(call: () => Promise<T>): Promise<{ value: T } | Refusal> =>
-  callService('FORGE', call, remedies);
+  callService(codes.forge, call, remedies);
 
 /** Calls a tracker in an activity: see `callService`. */
-export const callTracker = <T>(call: () => Promise<T>): Promise<{ value: T } | Refusal> => callService('TRACKER', call);
+export const callTracker = <T>(call: () => Promise<T>): Promise<{ value: T } | Refusal> =>
+  callService(codes.tracker, call);
 
 /**
  * Calls a service in an activity. What will not pass is a refusal, `FORGE_UNAUTHORIZED` and the like, with what helps where that is known.
@@ -39,7 +57,7 @@ export const callTracker = <T>(call: () => Promise<T>): Promise<{ value: T } | R
  * @throws ApplicationFailure that is retried for what passes, after the time that the service has asked for
  */
 async function callService<T>(
-  service: Service,
+  types: Record<ForgeErrorCode, string>,
   call: () => Promise<T>,
   known?: Partial<Record<ForgeErrorCode, string>>,
 ): Promise<{ value: T } | Refusal> {
@@ -50,7 +68,7 @@ async function callService<T>(
       throw error;
     }
     const { code, message, retryAfterMs } = error;
-    const type = codeOf(service, code);
+    const type = types[code];
     if (code === 'unavailable' || code === 'rate-limited') {
       throw ApplicationFailure.create({
         type,
