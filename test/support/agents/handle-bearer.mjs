@@ -12,7 +12,15 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const task = (await lines.next()).value;
 const mode = path === undefined ? '' : (statSync(path).mode & 0o777).toString(8);
 const { sections, toolBridge } = JSON.parse(task);
-const found = { ...JSON.parse(content), path, mode, inEnvironment, inTask: task.includes(handle), sections, toolBridge };
+const found = {
+  ...JSON.parse(content),
+  path,
+  mode,
+  inEnvironment,
+  inTask: task.includes(handle),
+  sections,
+  toolBridge,
+};
 writeFileSync(`${copy}.draft`, JSON.stringify(found));
 renameSync(`${copy}.draft`, copy);
 say({ type: 'progress', message: `my handle is ${handle}` });
