@@ -179,7 +179,10 @@ function signingIn({
   return { authenticate: authenticateWith(identify), identify, issueSession, sessionTokens };
 }
 
-/** The board as the API changes it: names of branches are settled, no delegate changes its scope, rules and gates are asked, ceremonies required, and every change is recorded. */
+/**
+ * The board as the API changes it: names of branches are settled, no delegate changes its scope, rules and gates are asked,
+ * ceremonies required, and every change is recorded.
+ */
 function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
   const named = branchedBoard(delegatedBoard(files, stores.delegations), stores.repositories);
   const governed = gatedBoard(transitionBoard(named, stores), createCompletionGate(stores));

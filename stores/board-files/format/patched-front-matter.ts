@@ -44,36 +44,35 @@ export function patchFrontMatter(
 
 /** The lines of a field with another value; `undefined` unless they read as that value. */
 function changedField(name: string, before: FieldSource, value: unknown): FieldSource | undefined {
-  const added = addedItems(before, value);
-  const text = printField(name, added ?? value);
-  const read = readField(name, text);
-  if (!read || !isDeepStrictEqual(read.value, added ?? value)) {
-    return undefined;
-  }
   const head = `${name}:\n`;
+  const added = before.text.startsWith(`${head}  - `) ? addedItems(before.value, value) : undefined;
   if (!added) {
-    return { lead: '', text, value: read.value };
+    return printedField(name, value);
   }
-  if (![before.text, text].every((lines) => lines.startsWith(`${head}  - `))) {
-    return changedField(name, { ...before, value: undefined }, value);
-  }
-  const items = [...(before.value as unknown[]), ...(read.value as unknown[])];
-  return { lead: '', text: before.text + text.slice(head.length), value: items };
+  const items = printedField(name, added);
+  return (
+    items && {
+      ...items,
+      text: before.text + items.text.slice(head.length),
+      value: [...(before.value as unknown[]), ...(items.value as unknown[])],
+    }
+  );
 }
 
 /** The items that a list has beyond those that were there, if it begins with all of them. */
-function addedItems({ value: before }: FieldSource, value: unknown): unknown[] | undefined {
-  if (!Array.isArray(before) || !Array.isArray(value) || before.length === 0 || value.length <= before.length) {
+function addedItems(before: unknown, value: unknown): unknown[] | undefined {
+  if (!Array.isArray(before) || !Array.isArray(value) || value.length <= before.length) {
     return undefined;
   }
   return before.every((item, at) => isDeepStrictEqual(item, value[at])) ? value.slice(before.length) : undefined;
 }
 
-/** What the lines of one field read as. */
-function readField(name: string, text: string): { value: unknown } | undefined {
+/** The lines of one field by themselves; `undefined` unless they read as its value. */
+function printedField(name: string, value: unknown): FieldSource | undefined {
+  const text = printField(name, value);
   if (excessOf(text, '') !== undefined) {
     return undefined;
   }
   const { fields } = parseFields(text);
-  return Object.keys(fields).join() === name ? { value: fields[name] } : undefined;
+  return isDeepStrictEqual(fields, { [name]: value }) ? { lead: '', text, value: fields[name] } : undefined;
 }

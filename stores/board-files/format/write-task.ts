@@ -60,34 +60,35 @@ interface Composed extends WrittenTask {
 
 /** The text for `task` where it follows from one that was written before; `undefined` where it has to be composed. */
 function patch(task: Task, original: FrontMatter | undefined): Composed | undefined {
+  if (!original?.printed) {
+    return undefined;
+  }
   const { fields, body } = partsOfTask(task);
-  const patched = original?.printed && patchFrontMatter(fields, body, original);
+  const patched = patchFrontMatter(fields, body, original);
   if (!patched || Buffer.byteLength(patched.text) > maxTaskFileBytes) {
     return undefined;
   }
-  const readBack = readableTask(() => taskOf(patched.source, unwritten));
-  const isSame = isDeepStrictEqual(readBack, plain(task));
-  return isSame ? { ...patched, task: deepFreeze(readBack as Task) } : undefined;
+  const readBack = readOrProblem(() => taskOf(patched.source, unwritten));
+  return isTask(readBack, task) ? { ...patched, task: deepFreeze(readBack) } : undefined;
 }
 
 /** The text for `task`, and the task as it reads back: the index holds the file's content, never more. */
 function compose(task: Task, original: FrontMatter | undefined): Composed {
   // Retained notations are tried first; a hand-written one that does not survive a move is printed again.
-  let readBack: Task | TaskDocumentError | undefined;
+  let parsed: ReturnType<typeof parseTask> | TaskDocumentError | undefined;
   for (const source of original ? [original, undefined] : [undefined]) {
     const text = printTask(task, source);
     if (Buffer.byteLength(text) > maxTaskFileBytes) {
       throw tooLarge(task, `it would be larger than ${maxTaskFileBytes / 1024 / 1024} MiB`);
     }
-    const parsed = readableTask(() => parseTask(text, unwritten));
-    readBack = parsed && 'task' in parsed ? parsed.task : parsed;
-    if (parsed && 'task' in parsed && isDeepStrictEqual(parsed.task, plain(task))) {
+    parsed = readOrProblem(() => parseTask(text, unwritten));
+    if (parsed && !(parsed instanceof TaskDocumentError) && isTask(parsed.task, task)) {
       return { text, task: deepFreeze(parsed.task), source: { ...parsed.source, printed: true } };
     }
   }
   // The task itself is valid, so what is refused is the size of its front matter.
-  if (readBack instanceof TaskDocumentError) {
-    throw tooLarge(task, readBack.message);
+  if (parsed instanceof TaskDocumentError) {
+    throw tooLarge(task, parsed.message);
   }
   throw new Error(`The task ${task.id} cannot be written as a file that reads back the same.`);
 }
@@ -95,7 +96,10 @@ function compose(task: Task, original: FrontMatter | undefined): Composed {
 /** Of files that name the times of their tasks, as all that are written do. */
 const unwritten = new Date(0);
 
-function readableTask<T>(read: () => T): T | TaskDocumentError | undefined {
+/** Whether what was read is the task that was to be written. */
+const isTask = (read: unknown, task: Task): read is Task => isDeepStrictEqual(read, plain(task));
+
+function readOrProblem<T>(read: () => T): T | TaskDocumentError | undefined {
   try {
     return read();
   } catch (error) {
