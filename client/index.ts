@@ -39,20 +39,18 @@ export type BoardClient = Client<paths>;
 const maxRepetitions = 3;
 
 /** Sends a request again when its connection was lost, if it may be repeated: a POST has a key by then. */
-const sendRepeatedly =
-  (send: (request: Request) => Promise<Response>) =>
-  async (request: Request): Promise<Response> => {
-    const mayRepeat = ['GET', 'POST'].includes(request.method);
-    for (let repetitions = 0; ; repetitions += 1) {
-      try {
-        return await send(request.clone());
-      } catch (error) {
-        if (!mayRepeat || request.signal.aborted || repetitions === maxRepetitions) {
-          throw error;
-        }
+async function sendRepeatedly(request: Request, send: (request: Request) => Promise<Response>): Promise<Response> {
+  const mayRepeat = ['GET', 'POST'].includes(request.method);
+  for (let repetitions = 0; ; repetitions += 1) {
+    try {
+      return await send(request.clone());
+    } catch (error) {
+      if (!mayRepeat || request.signal.aborted || repetitions === maxRepetitions) {
+        throw error;
       }
     }
-  };
+  }
+}
 
 /** The key in the body of a request; one in a header would win over it. */
 async function keyInBody(request: Request): Promise<string | undefined> {
@@ -71,7 +69,7 @@ export function createBoardClient({ url, key, headers, fetch: send = fetch }: Bo
   const client = createClient<paths>({
     baseUrl: url,
     headers: { ...headers, ...(key === undefined ? {} : { 'X-API-Key': key }) },
-    fetch: sendRepeatedly((request) => send(request)),
+    fetch: (request) => sendRepeatedly(request, send),
   });
   client.use({
     async onRequest({ request }) {

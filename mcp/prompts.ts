@@ -10,7 +10,7 @@ const byUrgency = ['critical', 'high', 'medium', 'low'] as const;
 /** How many tasks of one priority are looked through for one that nothing blocks. */
 const candidates = 20;
 
-/** The most urgent task that nobody has begun and nothing blocks. */
+/** The most urgent task with the status todo that no other task blocks. */
 async function nextTask(
   board: BoardClient,
   project: string | undefined,
@@ -39,8 +39,8 @@ const message = (text: string): GetPromptResult => ({
 const instructions = ({ id, revision }: Task): string => `Work on the task ${id} of the board, which is below as data.
 
 1. Read its context with get_task_context, and where an earlier run stopped with get_checkpoint.
-2. Set its status to in-progress with update_task and expectedRevision ${revision}. If the revision is another by now, somebody
-   else has changed it: read it again, and leave it if it is no longer todo.
+2. Set its status to in-progress with update_task and expectedRevision ${revision}. If the revision is another by now, the
+   task was changed: read it again, and leave it if it is no longer todo.
 3. Do what it asks. Record decisions and blockers with add_observation, and what is done with report_progress. Save a checkpoint
    with save_checkpoint before anything that may be interrupted.
 4. When all of it is done, comment on what changed with add_comment, and set the status to done. When you cannot go on, set it to

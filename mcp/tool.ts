@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
 import type { BoardClient } from '../client';
+import { taskId } from '../contracts/common';
 
 /** What a tool has of the request that calls it. */
 export interface ToolCallContext {
@@ -32,6 +33,9 @@ export const defineTool = <I extends z.ZodObject>(
     call: (context: ToolCallContext, input: z.output<I>) => Promise<unknown>;
   },
 ): BoardTool => tool;
+
+/** The argument that names a task. */
+export const ofTask = { taskId: taskId.describe('Id of the task.') };
 
 /** Tools act on the board alone, and never on the open world. */
 const closed = { openWorldHint: false };

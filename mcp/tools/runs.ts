@@ -1,22 +1,19 @@
 import { z } from 'zod';
 import { unwrap } from '../../client';
+import { patchLines } from '../../client/diff';
 import type { components } from '../../client/types';
-import { attemptId, taskId } from '../../contracts/common';
+import { attemptId } from '../../contracts/common';
 import { steerRequest } from '../../contracts/runs/command';
 import { fullDiffQuery } from '../../contracts/runs/diff';
 import { launchRequest } from '../../contracts/runs/launch/launch';
-import { annotations, type BoardTool, defineTool } from '../tool';
+import { reviewAcceptance, reviewSendBack } from '../../contracts/tasks/review';
+import { annotations, type BoardTool, defineTool, ofTask } from '../tool';
 
-const task = { taskId: taskId.describe('Id of the task.') };
-const attempt = { ...task, attemptId: attemptId.describe('Id of the attempt, as get_run returns it.') };
+const attempt = { ...ofTask, attemptId: attemptId.describe('Id of the attempt, as get_run returns it.') };
 
-/** A file of a diff with its lines as `diff -u` writes them. */
-function fileOf({ path, oldPath, status, additions, deletions, cut, hunks }: components['schemas']['FileDiff']) {
-  const marks: Record<string, string> = { add: '+', delete: '-' };
-  const patch = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines.map(({ type, content }) => `${marks[type] ?? ' '}${content}`),
-  ]);
+function fileOf(file: components['schemas']['FileDiff']) {
+  const { path, oldPath, status, additions, deletions, cut } = file;
+  const patch = patchLines(file).map(({ text }) => text);
   return { path, oldPath, status, additions, deletions, cut, patch: patch.join('\n') };
 }
 
@@ -39,7 +36,7 @@ export const runTools: BoardTool[] = [
     description:
       'Starts a run of an agent on a task, or queues it for capacity. Under the same key it is started once.',
     annotations: annotations.adds,
-    input: launchRequest.pick({ agent: true, model: true, idempotencyKey: true }).extend(task),
+    input: launchRequest.pick({ agent: true, model: true, idempotencyKey: true }).extend(ofTask),
     call: async ({ board, signal }, { taskId: id, ...body }) => {
       const path = { taskId: id };
       const launch = await unwrap(board.POST('/api/agents/{taskId}/start', { params: { path }, body, signal }));
@@ -52,7 +49,7 @@ export const runTools: BoardTool[] = [
     title: 'Read the last run of a task',
     description: 'Reads the state, the result and the possible controls of the last run of a task.',
     annotations: annotations.reads,
-    input: z.strictObject(task),
+    input: z.strictObject(ofTask),
     call: async ({ board, signal }, path) => {
       const run = await unwrap(board.GET('/api/agents/{taskId}/status', { params: { path }, signal }));
       const { attemptId: id, agent, state, running, attempt: last, failure, lastSequence, controls } = run;
@@ -88,7 +85,7 @@ export const runTools: BoardTool[] = [
     description: 'Reads the changed files of the worktree of a task with their lines, a page at a time.',
     annotations: annotations.reads,
     input: fullDiffQuery.pick({ from: true, to: true }).extend({
-      ...task,
+      ...ofTask,
       cursor: z.string().max(4_096).optional().describe('As nextCursor of the page before.'),
       limit: z.number().int().min(1).max(20).default(5),
     }),
@@ -123,7 +120,7 @@ export const runTools: BoardTool[] = [
     description:
       'Accepts the result of a run: its branch is merged, or its pull request is made. Read the diff before.',
     annotations: annotations.destroys,
-    input: z.strictObject({ ...attempt, summary: z.string().max(20_000).optional() }),
+    input: z.strictObject({ ...attempt, summary: reviewAcceptance.shape.summary }),
     call: async ({ board, signal }, { taskId: id, ...body }) => {
       const path = { taskId: id };
       const { review } = await unwrap(
@@ -137,7 +134,7 @@ export const runTools: BoardTool[] = [
     title: 'Send the result of a run back',
     description: 'Sends the result of a run back to its agent with a message and the open comments on lines.',
     annotations: annotations.changes,
-    input: z.strictObject({ ...attempt, message: z.string().min(1).max(20_000).optional() }),
+    input: z.strictObject({ ...attempt, message: reviewSendBack.shape.message }),
     call: ({ board, signal }, { taskId: id, ...body }) =>
       unwrap(board.POST('/api/tasks/{taskId}/review/send-back', { params: { path: { taskId: id } }, body, signal })),
   }),

@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { unwrap } from '../../client';
 import type { components } from '../../client/types';
-import { taskId } from '../../contracts/common';
+import { idempotencyKey as launchKey } from '../../contracts/runs/launch/launch';
 import { commentCreate } from '../../contracts/tasks/comment';
 import { taskCreate, taskPatch, taskPriority, taskStatus } from '../../contracts/tasks/task';
-import { annotations, type BoardTool, defineTool } from '../tool';
+import { annotations, type BoardTool, defineTool, ofTask } from '../tool';
 
 type Task = components['schemas']['Task'];
 
 /** How many comments of a task are shown, the latest. */
 const shownComments = 20;
-
-const byId = z.strictObject({ taskId: taskId.describe('Id of the task.') });
 
 /** A task as a row of a list. */
 export const taskRow = ({ id, title, status, priority, project, assignee, agent, attempt }: Task) => ({
@@ -31,9 +29,8 @@ const taskOf = ({ comments = [], ...task }: Task) => ({
 
 /** What may be written of a task by these tools. */
 const writableFields = { project: true, agent: true, description: true, priority: true, type: true } as const;
-const idempotencyKey = z
-  .string()
-  .min(8)
+/** The header that it is sent in takes 200 characters. */
+const idempotencyKey = launchKey
   .max(200)
   .optional()
   .describe('Under the same key the same is made once, however often it is called.');
@@ -68,7 +65,7 @@ export const taskTools: BoardTool[] = [
     description:
       'Reads a task: description, subtasks, latest comments, its last run, and the revision that a change names.',
     annotations: annotations.reads,
-    input: byId,
+    input: z.strictObject(ofTask),
     call: async ({ board, signal }, path) =>
       taskOf(await unwrap(board.GET('/api/tasks/{taskId}', { params: { path }, signal }))),
   }),
@@ -77,7 +74,7 @@ export const taskTools: BoardTool[] = [
     title: 'Read the context of a task',
     description: 'Reads what one needs before beginning a task: attachments, dependencies and what others observed.',
     annotations: annotations.reads,
-    input: byId,
+    input: z.strictObject(ofTask),
     call: ({ board, signal }, path) => unwrap(board.GET('/api/tasks/{taskId}/context', { params: { path }, signal })),
   }),
   defineTool({
@@ -101,7 +98,7 @@ export const taskTools: BoardTool[] = [
     annotations: annotations.changes,
     input: taskPatch
       .pick({ title: true, status: true, assignee: true, ...writableFields })
-      .extend({ ...byId.shape, expectedRevision: z.number().int().min(1).describe('As get_task returned it.') }),
+      .extend({ ...ofTask, expectedRevision: z.number().int().min(1).describe('As get_task returned it.') }),
     call: async ({ board, signal }, { taskId: id, ...body }) =>
       taskOf(await unwrap(board.PATCH('/api/tasks/{taskId}', { params: { path: { taskId: id } }, body, signal }))),
   }),
@@ -110,7 +107,7 @@ export const taskTools: BoardTool[] = [
     title: 'Comment on a task',
     description: 'Adds a comment to a task, for people and other agents.',
     annotations: annotations.adds,
-    input: commentCreate.pick({ text: true }).extend({ ...byId.shape, idempotencyKey }),
+    input: commentCreate.pick({ text: true }).extend({ ...ofTask, idempotencyKey }),
     call: async ({ board, signal }, { taskId: id, text, idempotencyKey: key }) => {
       const path = { taskId: id };
       const options = { params: { path, ...keyed(key) }, body: { text }, signal };

@@ -4,13 +4,14 @@ import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { changeFeatures } from '../support/change-features';
 import { aRepository } from '../support/git/repository';
-import { type GoalKillPoints, goalKillPoints } from '../support/processes/goal-kill-points';
+import { goalKillPoints } from '../support/processes/goal-kill-points';
+import type { KillPoints } from '../support/processes/kill-points';
 import { persistently } from '../support/processes/persistently';
 import { allowContinuations, aPursuedGoal, pursuer, readGoal } from '../support/runs/goals';
 import { type Service, soonAgain, startService } from '../support/stack/service';
 
 let files: TempDir;
-let points: GoalKillPoints;
+let points: KillPoints;
 let service: Service;
 
 /** The goal once it is in the state, whatever is being started again meanwhile. */

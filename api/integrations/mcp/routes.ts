@@ -3,12 +3,10 @@ import { z } from 'zod';
 import { createBoardClient } from '../../../client';
 import { createBoardServer } from '../../../mcp/server';
 import { validationError } from '../../../platform/errors/app-error';
-import { BytesResponse, RawJson } from '../../../platform/http/response';
+import { parseJsonRpc } from '../../../platform/http/body/json-rpc';
+import { emptyResponse, RawJson } from '../../../platform/http/response';
 import type { Routes } from '../../../platform/http/routing/routes';
-import { parseBoundedJson } from '../../../platform/json/bounded';
 import type { ApiContext } from '../../context';
-
-const shape = { depth: 48, values: 50_000, nameLength: 1_024 };
 
 /** The most messages of a batch, which clients of earlier versions of the protocol may send. */
 const maxBatch = 20;
@@ -50,8 +48,9 @@ export function mcpRoutes(routes: Routes, { innerRequests }: Pick<ApiContext, 'i
         const request = new Request(`${withinProcess}/mcp`, { method: 'POST', headers });
         const response = await transport.handleRequest(request, { parsedBody: body });
         ctx.status = response.status;
+        // A notification has no response.
         const answer = Buffer.from(await response.arrayBuffer());
-        return answer.length > 0 ? new RawJson(answer) : new BytesResponse(nothing(), {});
+        return answer.length > 0 ? new RawJson(answer) : emptyResponse();
       } finally {
         await server.close();
       }
@@ -61,18 +60,9 @@ export function mcpRoutes(routes: Routes, { innerRequests }: Pick<ApiContext, 'i
 
 /** @throws AppError 400 for what is no JSON, nested deeper or wider than any message, or too many of them */
 function messageOf(body: Buffer): unknown {
-  let message: unknown;
-  try {
-    message = parseBoundedJson(body.toString('utf8'), shape);
-  } catch (error) {
-    throw validationError([{ path: '', message: `is no JSON that is accepted: ${(error as Error).message}` }]);
-  }
+  const message = parseJsonRpc(body);
   if (Array.isArray(message) && (message.length === 0 || message.length > maxBatch)) {
     throw validationError([{ path: '', message: `must be one message, or 1 to ${maxBatch} of them` }]);
   }
   return message;
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  // A notification has no response.
 }
