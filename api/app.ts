@@ -48,7 +48,10 @@ export interface AppOptions {
 }
 
 /** Puts the API together: the order of what every request goes through, and the areas with its routes. */
-export function createApp(context: ApiContext, { connect, registry = noOtherWorkspaces, page }: AppOptions = {}): ApiApp {
+export function createApp(
+  context: ApiContext,
+  { connect, registry = noOtherWorkspaces, page }: AppOptions = {},
+): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();

@@ -13,6 +13,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      onwarn(warning, warn) {
+        // Packages mark their modules for servers, of which there is none.
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') {
+          warn(warning);
+        }
+      },
+    },
   },
   server: { proxy: { '/api': service, '/ws': { target: service, ws: true } } },
 });

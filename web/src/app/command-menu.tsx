@@ -69,7 +69,15 @@ function useCommands(): Command[] {
     ];
     return [
       ...(may('task:write')
-        ? [{ id: 'new', label: 'New task', hint: 'c', icon: 'plus' as const, run: () => newTask.set({ status: 'todo' }) }]
+        ? [
+            {
+              id: 'new',
+              label: 'New task',
+              hint: 'c',
+              icon: 'plus' as const,
+              run: () => newTask.set({ status: 'todo' }),
+            },
+          ]
         : []),
       ...views
         .filter(({ permission }) => may(permission))

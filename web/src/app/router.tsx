@@ -52,7 +52,9 @@ const boardRoute = createRoute({
   path: '/',
   validateSearch: (search: Record<string, unknown>): { q?: string; agent?: string; project?: string } =>
     Object.fromEntries(
-      ['q', 'agent', 'project'].flatMap((name) => (typeof search[name] === 'string' && search[name] !== '' ? [[name, search[name]]] : [])),
+      ['q', 'agent', 'project'].flatMap((name) =>
+        typeof search[name] === 'string' && search[name] !== '' ? [[name, search[name]]] : [],
+      ),
     ),
   component: BoardView,
 });

@@ -5,6 +5,10 @@ import { whenSignedOut } from '../api/query-client';
 import { applyFeed } from '../live/apply';
 import { connect, disconnect, liveState } from '../live/connection';
 import { approvalsQuery } from '../runs/approvals/queries';
+import { StartRun } from '../runs/start-run';
+import { startRun } from '../runs/start-store';
+import { NewTask } from '../tasks/board/new-task';
+import { newTask } from '../tasks/board/new-task-store';
 import { IconButton } from '../ui/button';
 import { Icon, type IconName } from '../ui/icon';
 import { useKeys } from '../ui/keys';
@@ -58,7 +62,12 @@ function Navigation() {
         .filter(({ permission }) => may(permission))
         .map(({ to, label, icon }) => (
           <li key={to}>
-            <Link to={to} className={s.link} activeProps={{ className: s.active, 'aria-current': 'page' }} activeOptions={{ exact: to === '/' }}>
+            <Link
+              to={to}
+              className={s.link}
+              activeProps={{ className: s.active, 'aria-current': 'page' }}
+              activeOptions={{ exact: to === '/' }}
+            >
               <Icon name={icon} />
               <span className="grow">{label}</span>
               {to === '/approvals' ? <Waiting /> : null}
@@ -95,6 +104,8 @@ function Person() {
 export function Shell() {
   const [dialog, setDialog] = useState<'commands' | 'help' | undefined>();
   const [isOpen, setOpen] = useState(false);
+  const making = useStore(newTask);
+  const starting = useStore(startRun);
   const navigate = useNavigate();
   const path = useRouterState({ select: ({ location }) => location.pathname });
 
@@ -167,6 +178,8 @@ export function Shell() {
       <main id="view" className={s.view} tabIndex={-1}>
         <Outlet />
       </main>
+      {making ? <NewTask status={making.status} onClose={() => newTask.set(undefined)} /> : null}
+      {starting ? <StartRun task={starting} onClose={() => startRun.set(undefined)} /> : null}
       {dialog === 'commands' ? <CommandMenu onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'help' ? <Help onClose={() => setDialog(undefined)} /> : null}
     </div>

@@ -1,5 +1,13 @@
 import { accessKey } from '../api/access-key';
-import { board, type RunApproval, type RunEvent, type SquadMessage, type Task, type AgentStatus, unwrap } from '../api/client';
+import {
+  board,
+  type RunApproval,
+  type RunEvent,
+  type SquadMessage,
+  type Task,
+  type AgentStatus,
+  unwrap,
+} from '../api/client';
 import { createStore } from '../ui/store';
 
 /** What the feed sends, as far as the page uses it (docs/use/watching.md). */

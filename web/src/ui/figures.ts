@@ -2,7 +2,8 @@ const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 
 /** Tokens with their unit: `12.4K tokens`. */
-export const tokens = (count: number): string => `${count < 10_000 ? whole.format(count) : compact.format(count)} tokens`;
+export const tokens = (count: number): string =>
+  `${count < 10_000 ? whole.format(count) : compact.format(count)} tokens`;
 
 /** An amount in US dollars; small ones with four places. */
 export const money = (amount: number): string =>

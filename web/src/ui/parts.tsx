@@ -5,7 +5,17 @@ import { shortId } from './figures';
 import { Icon, type IconName } from './icon';
 import { toast, type Tone } from './toast';
 
-export function Badge({ tone = 'grey', icon, children, title }: { tone?: Tone; icon?: IconName; children: ReactNode; title?: string }) {
+export function Badge({
+  tone = 'grey',
+  icon,
+  children,
+  title,
+}: {
+  tone?: Tone;
+  icon?: IconName;
+  children: ReactNode;
+  title?: string;
+}) {
   return (
     <span className={`badge ${tone}`} title={title}>
       {icon ? <Icon name={icon} size={13} /> : null}
@@ -67,7 +77,15 @@ interface ReadableQuery<T> {
 }
 
 /** Shows what a query has read, that it is under way, or why it failed. */
-export function Loaded<T>({ query, what, children }: { query: ReadableQuery<T>; what: string; children: (data: T) => ReactNode }) {
+export function Loaded<T>({
+  query,
+  what,
+  children,
+}: {
+  query: ReadableQuery<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
   if (query.data !== undefined) {
     return <>{children(query.data)}</>;
   }
@@ -78,7 +96,17 @@ export function Loaded<T>({ query, what, children }: { query: ReadableQuery<T>; 
 }
 
 /** A part of a view with its title. */
-export function Panel({ title, actions, children, flush }: { title: ReactNode; actions?: ReactNode; children: ReactNode; flush?: boolean }) {
+export function Panel({
+  title,
+  actions,
+  children,
+  flush,
+}: {
+  title: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  flush?: boolean;
+}) {
   return (
     <section className="panel">
       <header>

@@ -1,0 +1,3 @@
+export function DiffView() {
+  return null;
+}

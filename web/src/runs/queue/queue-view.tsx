@@ -1,0 +1,3 @@
+export function QueueView() {
+  return null;
+}

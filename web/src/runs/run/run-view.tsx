@@ -1,0 +1,3 @@
+export function RunView() {
+  return null;
+}

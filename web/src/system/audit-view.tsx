@@ -1,0 +1,3 @@
+export function AuditView() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function FleetView() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function MetricsView() {
+  return null;
+}

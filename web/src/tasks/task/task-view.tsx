@@ -1,0 +1,3 @@
+export function TaskView() {
+  return null;
+}
