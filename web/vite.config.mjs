@@ -14,6 +14,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
+      checks: { pluginTimings: false },
       onwarn(warning, warn) {
         // Packages mark their modules for servers, of which there is none.
         if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') {
