@@ -8,7 +8,7 @@ export default defineConfig({
   build: {
     outDir: '../dist/page',
     emptyOutDir: true,
-    target: 'es2023',
+    target: 'es2024',
     // A strict Content-Security-Policy takes nothing that stands in the document or in an address of data.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
