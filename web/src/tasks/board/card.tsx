@@ -61,7 +61,7 @@ function Facts({ task }: { task: Task }) {
           {done}/{task.subtasks.length}
         </span>
       ) : null}
-      {task.attempt ? null : <span className="cut">{agentOf(task)}</span>}
+      {!task.attempt && agentOf(task) ? <span className="cut">{agentOf(task)}</span> : null}
     </span>
   );
 }
