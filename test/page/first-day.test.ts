@@ -19,6 +19,8 @@ async function aRepository(dir: string): Promise<string> {
   git('init', '--quiet', '--initial-branch=main');
   git('add', '-A');
   git('commit', '--quiet', '-m', 'Begin');
+  // A branch that is checked out is not merged into.
+  git('switch', '--quiet', '--create', 'elsewhere');
   return path;
 }
 

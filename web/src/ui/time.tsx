@@ -57,8 +57,8 @@ export function Ago({ at }: { at: string }) {
 /** A duration in at most two units: `42 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (ms < 1_000) {
-    return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms > 0 && ms < 1_000) {
+    return `${Math.round(ms)} ms`;
   }
   const [days, hours, minutes, rest] = [
     Math.floor(seconds / 86_400),

@@ -8,6 +8,7 @@ import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { count } from '../../ui/figures';
+import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
 import { Badge, Problem } from '../../ui/parts';
 import { toast } from '../../ui/toast';
@@ -50,11 +51,6 @@ export function ReviewBar({ taskId, comments }: ReviewBarProps) {
   return (
     <>
       <Badge tone={tone}>{label}</Badge>
-      {review.problem ? (
-        <span className="meta" title={review.problem.code}>
-          {review.problem.message} <Ago at={review.problem.at} />
-        </span>
-      ) : null}
       {review.pullRequest ? (
         <a href={review.pullRequest.url} target="_blank" rel="noopener noreferrer">
           #{review.pullRequest.number}
@@ -69,6 +65,14 @@ export function ReviewBar({ taskId, comments }: ReviewBarProps) {
             Accept
           </Button>
         </>
+      ) : null}
+      {review.problem ? (
+        <p className={`notice ${s.problem}`}>
+          <Icon name="alert" />
+          <span className="grow">
+            {review.problem.message} <Ago at={review.problem.at} />
+          </span>
+        </p>
       ) : null}
       {opened === 'accept' && attemptId !== undefined ? (
         <Accept
