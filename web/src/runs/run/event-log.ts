@@ -14,6 +14,9 @@ export interface EventLog {
   error: unknown;
 }
 
+/** The last event of an attempt: everything else of its end is stored before. */
+const terminal: ReadonlySet<RunEvent['kind']> = new Set(['run.completed', 'run.failed', 'run.interrupted', 'run.refused']);
+
 const pageSize = 500;
 
 interface FollowedLog {
@@ -39,10 +42,11 @@ export function followEvents(taskId: string, attemptId: string): FollowedLog {
   const controller = new AbortController();
   const { signal } = controller;
   let last = 0;
+  let ended = false;
   let scheduled = 0;
 
   const publish = (changes: Partial<EventLog> = {}) =>
-    log.set((present) => ({ ...present, ...changes, story: story.story, version: present.version + 1 }));
+    log.set((present) => ({ ...present, ...changes, ended, story: story.story, version: present.version + 1 }));
   const publishSoon = () => {
     scheduled ||= requestAnimationFrame(() => {
       scheduled = 0;
@@ -57,6 +61,7 @@ export function followEvents(taskId: string, attemptId: string): FollowedLog {
     last = event.sequence;
     events.push(event);
     story.add(event);
+    ended ||= terminal.has(event.kind);
   };
   const load = async () => {
     for (let hasMore = true; hasMore && !signal.aborted;) {
@@ -85,8 +90,10 @@ export function followEvents(taskId: string, attemptId: string): FollowedLog {
           add(message.data);
           publishSoon();
         }
-        if (message.type === 'agent:complete' && message.attemptId === attemptId) {
-          publish({ ended: true });
+        const isEnd = message.type === 'agent:complete' || (message.type === 'subscribed' && !message.running);
+        if (isEnd && message.attemptId === attemptId) {
+          ended = true;
+          publish();
         }
       }),
       follow({ taskId, attemptId, after: () => last }),

@@ -74,12 +74,13 @@ function Course({ attempt, log }: { attempt: Attempt; log: Log }) {
   const state = useStore(log);
   const [tab, setTab] = useState<'story' | 'log'>('story');
   const { data: status } = useQuery(runStatusQuery(attempt.taskId));
+  const live = isLive(attempt);
   useEffect(() => {
-    if (state.ended) {
+    // What was read before the end is not the result.
+    if (state.ended && live) {
       void queryClient.invalidateQueries({ queryKey: keys.ofTask(attempt.taskId) });
     }
-  }, [state.ended, attempt.taskId]);
-  const live = isLive(attempt);
+  }, [state.ended, live, attempt.taskId]);
   return (
     <div className={`two ${s.course}`}>
       <section className={`panel ${s.main}`} aria-label="Course of the run">
