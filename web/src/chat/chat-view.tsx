@@ -65,7 +65,9 @@ export function ChatView() {
   });
   const messages = query.data?.filter(({ system }) => withSystem || !system);
   const last = messages?.at(-1)?.id;
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [last]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: 'end' });
+  }, [last]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== '') {

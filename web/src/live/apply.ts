@@ -1,6 +1,6 @@
-import { queryClient } from '../api/query-client';
 import type { AgentStatus, RunApproval, SquadMessage, Task } from '../api/client';
 import { keys } from '../api/keys';
+import { queryClient } from '../api/query-client';
 import { createStore } from '../ui/store';
 import { type FeedMessage, listen, onReturn } from './connection';
 

@@ -1,11 +1,11 @@
 import { accessKey } from '../api/access-key';
 import {
+  type AgentStatus,
   board,
   type RunApproval,
   type RunEvent,
   type SquadMessage,
   type Task,
-  type AgentStatus,
   unwrap,
 } from '../api/client';
 import { createStore } from '../ui/store';

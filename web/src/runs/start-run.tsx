@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { useMay } from '../app/session';
 import { board, type Schema, type Task, unwrap } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
+import { useMay } from '../app/session';
 import { agentsQuery } from '../settings/queries';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';

@@ -8,7 +8,9 @@ import { Sessions } from './sessions';
 /** Agents with presets and checks, repositories, and the sessions of the caller. */
 export function SettingsView() {
   const hash = useRouterState({ select: ({ location }) => location.hash });
-  useEffect(() => document.getElementById(hash)?.scrollIntoView(), [hash]);
+  useEffect(() => {
+    document.getElementById(hash)?.scrollIntoView();
+  }, [hash]);
   return (
     <div className="view">
       <header>

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { RunApproval } from '../../api/client';
-import type { Tone } from '../../ui/toast';
 import { Badge, Id } from '../../ui/parts';
 import { Ago } from '../../ui/time';
+import type { Tone } from '../../ui/toast';
 import s from './approvals.module.css';
 import { Decide } from './decide';
 

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useForbidden } from '../../app/session';
 import { board, isRefusal, type RunApproval, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
+import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { toast } from '../../ui/toast';
 

@@ -11,8 +11,8 @@ import { count } from '../../ui/figures';
 import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
 import { Badge, Problem } from '../../ui/parts';
-import { toast } from '../../ui/toast';
 import { Ago } from '../../ui/time';
+import { toast } from '../../ui/toast';
 import { reviewQuery } from '../queries';
 import s from './diff.module.css';
 

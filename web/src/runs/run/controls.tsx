@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { useForbidden } from '../../app/session';
 import { type Attempt, board, type Schema, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
+import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { useKeys } from '../../ui/keys';

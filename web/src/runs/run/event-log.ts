@@ -15,7 +15,12 @@ export interface EventLog {
 }
 
 /** The last event of an attempt: everything else of its end is stored before. */
-const terminal: ReadonlySet<RunEvent['kind']> = new Set(['run.completed', 'run.failed', 'run.interrupted', 'run.refused']);
+const terminal: ReadonlySet<RunEvent['kind']> = new Set([
+  'run.completed',
+  'run.failed',
+  'run.interrupted',
+  'run.refused',
+]);
 
 const pageSize = 500;
 

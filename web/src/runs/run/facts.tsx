@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { board, type Attempt, type Schema, unwrap } from '../../api/client';
+import { type Attempt, board, type Schema, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { money, tokens } from '../../ui/figures';
 import { Id, Panel } from '../../ui/parts';

@@ -31,7 +31,6 @@ export function VirtualList({ label, count, version, estimate, keyOf, children }
     if (atEnd && count > 0) {
       toEnd();
     }
-    // eslint-disable-next-line -- the end is followed when something was added
   }, [version, count]);
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = element.current ?? {

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Task } from '../../api/client';
-import { Badge } from '../../ui/parts';
 import { count, money, shortId } from '../../ui/figures';
 import { Icon } from '../../ui/icon';
+import { Badge } from '../../ui/parts';
 import { Ago, Elapsed } from '../../ui/time';
 import { priorityLabel, runState } from '../status';
-import { agentOf } from './columns';
 import s from './board.module.css';
+import { agentOf } from './columns';
 
 /** What a run does now, or how the last one ended, in one line. */
 function RunLine({ task }: { task: Task }) {

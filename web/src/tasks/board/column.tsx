@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type PointerEvent, useEffect, useImperativeHandle, useRef, type Ref } from 'react';
+import { memo, type PointerEvent, type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import type { Task, TaskStatus } from '../../api/client';
 import { IconButton } from '../../ui/button';
 import { number } from '../../ui/figures';

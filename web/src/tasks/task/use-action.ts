@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
-import { queryClient } from '../../api/query-client';
 import { keys } from '../../api/keys';
+import { queryClient } from '../../api/query-client';
 import { storeTask } from '../change';
 import { taskQuery } from '../queries';
 
