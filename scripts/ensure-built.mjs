@@ -102,8 +102,12 @@ async function step(name, work) {
 }
 
 async function run(...args) {
+  await runIn(process.env, ...args);
+}
+
+async function runIn(env, ...args) {
   // Standard output belongs to the command that follows the build.
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
   const [code] = await once(child, 'exit');
   if (code !== 0) {
     throw new Error(`The build failed: node ${args.join(' ')}`);
@@ -113,7 +117,9 @@ async function run(...args) {
 /** A bundle that was begun before a source was saved is stale: its index is as old as its beginning. */
 async function buildPage() {
   const startedAt = new Date();
-  await run('node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
+  // Whatever environment the build is started in, such as that of tests: the page is never one for development.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await runIn(env, 'node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
   utimesSync(pageIndex, startedAt, startedAt);
 }
 
