@@ -14,9 +14,9 @@ interface Violation {
 
 /** Serious and critical findings of axe about what is shown. */
 async function seriousFindings(page: Page): Promise<string[]> {
-  const violations = (await page.evaluate(
+  const violations = await page.evaluate<Violation[]>(
     `${axe}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-  )) as Violation[];
+  );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
@@ -38,8 +38,8 @@ describe('board on the page', () => {
     }
   });
   afterAll(async () => {
-    await browser?.close();
-    await service?.close();
+    await browser.close();
+    await service.close();
   });
   beforeEach(async () => {
     tab = await openTab(browser, service.apiUrl);

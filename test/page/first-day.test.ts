@@ -1,28 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { openTab, startBrowser, type Tab } from '../support/page/browser';
+import { aRepository } from '../support/page/repository';
 import { adminKey, type SecuredStack, startSecuredStack } from '../support/stack/secured-stack';
 
 const exampleAgent = join(__dirname, '..', '..', 'examples', 'agent', 'agent.mjs');
-
-async function aRepository(dir: string): Promise<string> {
-  const path = join(dir, 'shop');
-  await mkdir(path);
-  await writeFile(join(path, 'README.md'), '# Shop\n');
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args], {
-      cwd: path,
-      encoding: 'utf8',
-    });
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '-A');
-  git('commit', '--quiet', '-m', 'Begin');
-  // A branch that is checked out is not merged into.
-  git('switch', '--quiet', '--create', 'elsewhere');
-  return path;
-}
 
 describe('first day on the page', () => {
   let secured: SecuredStack;
@@ -40,8 +23,8 @@ describe('first day on the page', () => {
     tab = await openTab(browser, secured.stack.url);
   });
   afterAll(async () => {
-    await browser?.close();
-    await secured?.stack.close();
+    await browser.close();
+    await secured.stack.close();
   });
 
   test('from the sign-in to an accepted merge', async () => {

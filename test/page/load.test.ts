@@ -2,35 +2,43 @@ import type { Browser, Page } from 'playwright-core';
 import { eventually } from '../../platform/testing/eventually';
 import { scriptAgent } from '../support/caller';
 import { openTab, startBrowser, type Tab } from '../support/page/browser';
+import { aRepository } from '../support/page/repository';
 import { type Stack, startStack } from '../support/stack/stack';
 
 const taskCount = 1_000;
 const eventCount = 20_000;
 const cardsOfSight = 150;
 
-/** Records how long each frame and each long task takes, in milliseconds, until the returned function is called. */
-async function recordFrames(page: Page): Promise<() => Promise<{ median: number; longest: number }>> {
-  await page.evaluate(() => {
-    const frames: number[] = [];
-    const longTasks: number[] = [];
-    Object.assign(window, { frames, longTasks });
-    new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
-      type: 'longtask',
-    });
-    let last = performance.now();
-    const tick = (now: number) => {
-      frames.push(now - last);
-      last = now;
-      requestAnimationFrame(tick);
-    };
+/** Runs in the page: records how long each frame and each long task takes, in milliseconds. */
+const record = `
+  window.frames_ = [];
+  window.longTasks = [];
+  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+    .observe({ type: 'longtask' });
+  let last = performance.now();
+  const tick = (now) => {
+    window.frames_.push(now - last);
+    last = now;
     requestAnimationFrame(tick);
-  });
-  return () =>
-    page.evaluate(() => {
-      const { frames, longTasks } = window as unknown as { frames: number[]; longTasks: number[] };
-      const sorted = frames.toSorted((a, b) => a - b);
-      return { median: sorted[Math.floor(sorted.length / 2)] ?? 0, longest: Math.max(0, ...longTasks) };
-    });
+  };
+  requestAnimationFrame(tick);
+`;
+
+interface Recorded {
+  frames: number[];
+  longTasks: number[];
+}
+
+/** Records the frames of a page until the returned function is called. */
+async function recordFrames(page: Page): Promise<() => Promise<{ median: number; longest: number }>> {
+  await page.evaluate(`(() => {${record}})()`);
+  return async () => {
+    const { frames, longTasks } = await page.evaluate<Recorded>(
+      '({ frames: window.frames_, longTasks: window.longTasks })',
+    );
+    const sorted = frames.toSorted((a, b) => a - b);
+    return { median: sorted[Math.floor(sorted.length / 2)] ?? 0, longest: Math.max(0, ...longTasks) };
+  };
 }
 
 describe('page under load', () => {
@@ -43,8 +51,8 @@ describe('page under load', () => {
     tab = await openTab(browser, stack.url);
   });
   afterAll(async () => {
-    await browser?.close();
-    await stack?.close();
+    await browser.close();
+    await stack.close();
   });
 
   test(`draws ${taskCount} tasks as the cards in sight, and drags smoothly among them`, async () => {
@@ -86,8 +94,9 @@ describe('page under load', () => {
 
   test(`opens the log of a run with ${eventCount} events`, async () => {
     const { page } = tab;
+    await stack.call.ok('POST', '/api/config/repos', { name: 'shop', path: await aRepository(stack.dir) });
     await stack.call.configureAgents([scriptAgent('chatty', String(eventCount))]);
-    const { id } = await stack.call.createTask({ title: 'Many steps' });
+    const { id } = await stack.call.createTask({ title: 'Many steps', git: { repo: 'shop' } });
     const { attemptId } = await stack.call.start(id, { agent: 'chatty' });
     await stack.call.ended(id);
     await page.goto(`/tasks/${id}/runs/${attemptId}`);

@@ -1,9 +1,9 @@
 /** Takes the pictures of the page for README and docs (`npm run docs:screenshots`): into docs/images, from a service of its own. */
-import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openTab, startBrowser } from '../support/page/browser';
+import { aRepository } from '../support/page/repository';
 import { startService } from '../support/stack/service';
 
 const root = join(__dirname, '..', '..');
@@ -19,18 +19,6 @@ const tasks = [
   ['Fix the checkout test', 'done', 'medium'],
   ['Trim unused icons', 'done', 'low'],
 ] as const;
-
-async function aRepository(dir: string): Promise<string> {
-  const path = join(dir, 'shop');
-  await mkdir(path);
-  await writeFile(join(path, 'README.md'), '# Shop\n');
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args], { cwd: path });
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '-A');
-  git('commit', '--quiet', '-m', 'Begin');
-  return path;
-}
 
 async function takePictures(page: Page, taskId: string, attemptId: string): Promise<void> {
   const take = async (name: string, path: string) => {

@@ -45,7 +45,7 @@ async function fileOf(path: string, type: string): Promise<PageFile> {
  * @returns `undefined` where there is no built page
  */
 export async function readPageFiles(directory: string): Promise<PageFiles | undefined> {
-  const names = await readdir(directory, { recursive: true }).catch(() => []);
+  const names = await readdir(directory, { recursive: true }).catch((): string[] => []);
   if (!names.includes('index.html')) {
     return undefined;
   }

@@ -29,6 +29,6 @@ interface Answer<T> {
 /** A page of a list whose body is an array and whose cursor is in a header. */
 export async function arrayPage<T>(request: Promise<Answer<T[]>>): Promise<Page<T>> {
   const answer = await request;
-  const items = (await unwrap(Promise.resolve(answer))) as T[];
+  const items = await unwrap(Promise.resolve(answer));
   return { items, next: answer.response.headers.get('X-Next-Cursor') ?? undefined };
 }

@@ -15,10 +15,10 @@ const shell = createRoute({
   notFoundComponent: NotFound,
   errorComponent: ViewProblem,
   beforeLoad: async ({ location }) => {
-    const { status, context } = await queryClient.ensureQueryData(sessionQuery);
+    const { status, context } = await queryClient.query({ ...sessionQuery, staleTime: 'static' });
     if (!context) {
       const to = status.needsSetup && !status.oidc ? '/setup' : '/login';
-      throw redirect({ to, search: location.href === '/' ? {} : { to: location.href } });
+      redirect({ to, search: location.href === '/' ? {} : { to: location.href }, throw: true });
     }
   },
 });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { board, type SquadMessage, unwrap } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
@@ -9,6 +9,7 @@ import { Button } from '../ui/button';
 import { Icon } from '../ui/icon';
 import { Markdown } from '../ui/markdown';
 import { Badge, Empty, Loaded } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { Ago } from '../ui/time';
 import s from './chat.module.css';
 
@@ -68,7 +69,7 @@ export function ChatView() {
   useEffect(() => {
     end.current?.scrollIntoView({ block: 'end' });
   }, [last]);
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     if (text.trim() !== '') {
       send.mutate();

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { setAccessKey } from '../api/access-key';
 import { board, isRefusal, unwrap } from '../api/client';
 import { keys } from '../api/keys';
@@ -8,6 +8,7 @@ import { queryClient } from '../api/query-client';
 import { sessionQuery } from '../app/session';
 import { Button } from '../ui/button';
 import { Problem } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { Frame } from './frame';
 
 const route = getRouteApi('/login');
@@ -39,7 +40,7 @@ export function Login() {
     },
     onSuccess: enter,
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     signIn.mutate();
   };

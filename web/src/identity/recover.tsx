@@ -1,9 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, unwrap } from '../api/client';
 import { Button } from '../ui/button';
 import { Problem } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { Frame } from './frame';
 import { RecoveryKey } from './recovery-key';
 
@@ -17,7 +18,7 @@ export function Recover() {
     mutationFn: () =>
       unwrap(board.POST('/api/auth/recover', { body: { recoveryKey: recoveryKey.trim(), newPassword } })),
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     recover.mutate();
   };

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, unwrap } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
 import { Button } from '../ui/button';
 import { Problem } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { Frame } from './frame';
 import { RecoveryKey } from './recovery-key';
 
@@ -21,7 +22,7 @@ export function Setup() {
     meta: { silent: true },
     mutationFn: () => unwrap(board.POST('/api/auth/setup', { body: { code: code.trim(), password } })),
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     setUp.mutate();
   };

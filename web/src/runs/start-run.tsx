@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type Schema, type Task, unwrap } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
@@ -10,6 +10,7 @@ import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Icon } from '../ui/icon';
 import { Problem } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { toast } from '../ui/toast';
 
 type LaunchRequest = Schema<'LaunchRequest'>;
@@ -43,7 +44,7 @@ export function StartRun({ task, onClose }: { task: Task; onClose: () => void })
       });
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     start.mutate();
   };

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, unwrap } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
@@ -7,6 +7,7 @@ import { useForbidden } from '../app/session';
 import { Button, IconButton } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Loaded, Panel, Problem } from '../ui/parts';
+import type { Submission } from '../ui/submission';
 import { toast } from '../ui/toast';
 import { reposQuery } from './queries';
 
@@ -26,7 +27,7 @@ function AddRepository() {
       await refresh();
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     add.mutate();
   };

@@ -28,7 +28,7 @@ function preview({ task, patch }: Change): Task {
   const before = latest(task);
   // A `null` of a change clears a field.
   const fields = Object.fromEntries(Object.entries(patch).map(([name, value]) => [name, value ?? undefined]));
-  storeTask({ ...before, ...fields } as Task);
+  storeTask({ ...before, ...fields });
   return before;
 }
 
@@ -47,7 +47,7 @@ export const useChangeTask = () =>
     onError: (error, { task, patch }, before) => {
       if (before) {
         const fields = Object.fromEntries(Object.keys(patch).map((name) => [name, before[name as keyof Task]]));
-        storeTask({ ...latest(task), ...fields } as Task);
+        storeTask({ ...latest(task), ...fields });
       }
       void queryClient.invalidateQueries({ queryKey: keys.task(task.id) });
       if (isRefusal(error, 404, 409)) {

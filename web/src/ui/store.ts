@@ -2,9 +2,9 @@ import { useSyncExternalStore } from 'react';
 
 /** A value outside of React that components follow. */
 export interface Store<T> {
-  get(): T;
-  set(next: T | ((present: T) => T)): void;
-  subscribe(listener: () => void): () => void;
+  get: () => T;
+  set: (next: T | ((present: T) => T)) => void;
+  subscribe: (listener: () => void) => () => void;
 }
 
 export function createStore<T>(initial: T): Store<T> {

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type LineComment, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
@@ -7,6 +7,7 @@ import { useMay } from '../../app/session';
 import { Button } from '../../ui/button';
 import { Markdown } from '../../ui/markdown';
 import { Badge } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import { Ago } from '../../ui/time';
 import s from './diff.module.css';
 import type { Anchor } from './lines';
@@ -90,7 +91,7 @@ export function CommentForm({ taskId, attemptId, anchor, onClose }: CommentFormP
       await refresh(taskId);
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     if (body.trim() !== '') {
       add.mutate();

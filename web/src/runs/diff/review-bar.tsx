@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type LineComment, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
@@ -11,6 +11,7 @@ import { count } from '../../ui/figures';
 import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
 import { Badge, Problem } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import { Ago } from '../../ui/time';
 import { toast } from '../../ui/toast';
 import { reviewQuery } from '../queries';
@@ -182,7 +183,7 @@ function SendBack({ taskId, attemptId, open, onClose }: DecisionProps & { open: 
       await navigate({ to: '/tasks/$taskId/runs/$attemptId', params: { taskId, attemptId: sent.launch.attemptId } });
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     sendBack.mutate();
   };

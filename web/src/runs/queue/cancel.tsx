@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
 import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
+import type { Submission } from '../../ui/submission';
 
 interface CancelProps {
   kind: 'entry' | 'tree';
@@ -35,7 +36,7 @@ export function CancelButton({ kind, id, what }: CancelProps) {
     onSuccess: () => setOpen(false),
     onSettled: () => queryClient.invalidateQueries({ queryKey: keys.queue }),
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     cancel.mutate();
   };

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type Attempt, board, type Schema, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
@@ -9,6 +9,7 @@ import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { useKeys } from '../../ui/keys';
 import { Panel } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import { toast } from '../../ui/toast';
 import { isLive } from '../attempt-state';
 
@@ -89,7 +90,7 @@ export function Controls({ attempt, status }: ControlsProps) {
   useKeys({ x: whyStop === undefined ? () => setStopping(true) : undefined });
 
   const whyMessage = live ? why('message', true, 'task:write') : why('follow-up', false, 'agent:write');
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     if (message.trim() === '') {
       return;

@@ -9,8 +9,8 @@ const maxShown = 4_000;
 
 function lineOf({ payload }: RunEvent): string {
   const { text, message, data, ...rest } = payload;
-  const words = [text, message, data].find((value) => typeof value === 'string');
-  const line = words === undefined || Object.keys(rest).length > 0 ? JSON.stringify(payload) : String(words);
+  const words = [text, message, data].find((value): value is string => typeof value === 'string');
+  const line = words === undefined || Object.keys(rest).length > 0 ? JSON.stringify(payload) : words;
   return line.length > maxShown ? `${line.slice(0, maxShown)} …` : line;
 }
 

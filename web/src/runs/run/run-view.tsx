@@ -61,7 +61,7 @@ function Result({ attempt }: { attempt: Attempt }) {
         ))}
         <p className="meta">
           {count(completion.changedFiles?.length ?? 0, 'file')} changed
-          {completion.terminalSource ? ` · reported by ${completion.terminalSource}` : ''}
+          {` · reported by ${completion.terminalSource}`}
         </p>
       </div>
     </Panel>

@@ -124,7 +124,7 @@ export function createStory(): { readonly story: Story; add: (event: RunEvent) =
     }
   };
   const nameOf = (payload: Payload) => text(payload, 'name', 'title', 'tool', 'command') || 'Tool';
-  const callKey = ({ itemId, payload }: RunEvent) => itemId ?? text(payload, 'callId', 'id') ?? '';
+  const callKey = ({ itemId, payload }: RunEvent) => itemId ?? text(payload, 'callId', 'id');
   const startCall = (event: RunEvent) => {
     const { sequence: key, receivedAt: at, payload } = event;
     const id = callKey(event) || nameOf(payload);
@@ -182,36 +182,28 @@ export function createStory(): { readonly story: Story; add: (event: RunEvent) =
     }
   };
 
-  const add = (event: RunEvent) => {
-    switch (event.kind) {
-      case 'message.assistant':
-      case 'message.operator':
-      case 'message.delta':
-        return addWords(event);
-      case 'reasoning.delta':
-        return addThought(event);
-      case 'tool.started':
-      case 'command.started':
-        return startCall(event);
-      case 'tool.completed':
-      case 'command.completed':
-        return endCall(event);
-      case 'file.changed':
-        return addFile(event);
-      case 'usage.updated':
-        return addUsage(event);
-      case 'progress':
-        return addProgress(event);
-      default: {
-        const mark = marks[event.kind];
-        if (mark) {
-          const [label, tone, icon] = mark;
-          const detail = detailOf(event.kind, event.payload);
-          parts.push({ key: event.sequence, at: event.receivedAt, kind: 'mark', text: label, detail, tone, icon });
-        }
-        return undefined;
-      }
+  const addMark = ({ sequence: key, receivedAt: at, kind, payload }: RunEvent) => {
+    const mark = marks[kind];
+    if (mark) {
+      const [label, tone, icon] = mark;
+      parts.push({ key, at, kind: 'mark', text: label, detail: detailOf(kind, payload), tone, icon });
     }
+  };
+  const handlers: Partial<Record<RunEvent['kind'], (event: RunEvent) => void>> = {
+    'message.assistant': addWords,
+    'message.operator': addWords,
+    'message.delta': addWords,
+    'reasoning.delta': addThought,
+    'tool.started': startCall,
+    'command.started': startCall,
+    'tool.completed': endCall,
+    'command.completed': endCall,
+    'file.changed': addFile,
+    'usage.updated': addUsage,
+    progress: addProgress,
+  };
+  const add = (event: RunEvent) => {
+    (handlers[event.kind] ?? addMark)(event);
   };
   return {
     add,

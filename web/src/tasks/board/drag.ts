@@ -119,7 +119,6 @@ export function followPointer(
     ghost = ghostOf(card, start, ghostClass);
     drag.set({ taskId, by: 'pointer', target: from });
     document.documentElement.classList.add('dragging');
-    navigator.vibrate?.(10);
     place();
   };
   const finish = (drop: boolean) => {

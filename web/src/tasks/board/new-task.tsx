@@ -1,12 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type TaskStatus, unwrap } from '../../api/client';
 import { useMay } from '../../app/session';
 import { reposQuery } from '../../settings/queries';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Problem } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import { toast } from '../../ui/toast';
 import { storeTask } from '../change';
 import { priorities, type Priority, priorityLabel, statuses, statusLabel } from '../status';
@@ -45,7 +46,7 @@ export function NewTask({ status: initial, onClose }: { status: TaskStatus; onCl
       });
     },
   });
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     if (title.trim() !== '' && !create.isPending) {
       create.mutate();

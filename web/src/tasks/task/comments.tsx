@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type Task, unwrap } from '../../api/client';
 import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { Markdown } from '../../ui/markdown';
 import { Panel } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import { Ago } from '../../ui/time';
 import s from './task.module.css';
 import { useTaskAction } from './use-action';
@@ -13,7 +14,7 @@ export function Comments({ task }: { task: Task }) {
   const [text, setText] = useState('');
   const action = useTaskAction(task.id);
   const taskId = task.id;
-  const submit = (event: FormEvent) => {
+  const submit = (event: Submission) => {
     event.preventDefault();
     if (text.trim() !== '') {
       action.mutate(

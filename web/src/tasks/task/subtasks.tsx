@@ -1,8 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { board, type Task, unwrap } from '../../api/client';
 import { useMay } from '../../app/session';
 import { IconButton } from '../../ui/button';
 import { Panel } from '../../ui/parts';
+import type { Submission } from '../../ui/submission';
 import s from './task.module.css';
 import { useTaskAction } from './use-action';
 
@@ -12,7 +13,7 @@ export function Subtasks({ task }: { task: Task }) {
   const action = useTaskAction(task.id);
   const taskId = task.id;
   const done = task.subtasks.filter(({ completed }) => completed).length;
-  const add = (event: FormEvent) => {
+  const add = (event: Submission) => {
     event.preventDefault();
     if (title.trim() !== '') {
       action.mutate(() =>

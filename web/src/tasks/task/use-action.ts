@@ -9,7 +9,7 @@ export const useTaskAction = (taskId: string) =>
   useMutation({
     mutationFn: (request: () => Promise<unknown>) => request(),
     onSettled: async () => {
-      storeTask(await queryClient.fetchQuery({ ...taskQuery(taskId), staleTime: 0 }));
+      storeTask(await queryClient.query({ ...taskQuery(taskId), staleTime: 0 }));
       await queryClient.invalidateQueries({ queryKey: keys.dependencies(taskId) });
     },
   });
