@@ -83,6 +83,10 @@ const checkedCollection = <T extends Stored>(collection: Collection<T>, assertAl
     assertAllowed();
     return collection.insert(document);
   },
+  async insertAll(documents) {
+    assertAllowed();
+    return collection.insertAll(documents);
+  },
   async findOneAndUpdate(filter, update, options) {
     assertAllowed();
     return collection.findOneAndUpdate(filter, update, options);

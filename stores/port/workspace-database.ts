@@ -47,6 +47,7 @@ function ownNameInErrors<T extends Stored>(collection: Collection<T>, name: stri
   };
   return {
     insert: (document) => renamed(collection.insert(document)),
+    insertAll: (documents) => collection.insertAll(documents),
     get: (id) => collection.get(id),
     find: (filter, options) => collection.find(filter, options),
     count: (filter) => collection.count(filter),

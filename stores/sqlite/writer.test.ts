@@ -54,12 +54,10 @@ describe('a write', () => {
   const stored = () => connection.rows<[string]>('SELECT id FROM things ORDER BY id').map(([id]) => id);
   const settledIn = (writes: Promise<unknown>[]) => {
     const settled: number[] = [];
-    writes.forEach((write, at) =>
-      write.then(
-        () => settled.push(at),
-        () => settled.push(at),
-      ),
-    );
+    for (const [at, write] of writes.entries()) {
+      const settle = () => void settled.push(at);
+      write.then(settle, settle);
+    }
     return settled;
   };
 

@@ -47,7 +47,7 @@ describe('hostile board files', () => {
       const tags = [text, { text }];
       await board.update(id, () => ({ lessonsLearned: text, tags }), { actor });
       const again = await harness.open();
-      expect((await again.get(id)).task).toMatchObject({ plan: text, lessonsLearned: text, tags });
+      expect((await again.get(id))?.task).toMatchObject({ plan: text, lessonsLearned: text, tags });
     },
   );
 
