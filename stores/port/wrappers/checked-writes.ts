@@ -1,6 +1,6 @@
-import type { BlobStore } from '../blobs/blob-store';
-import type { Collection, Database, EntryLog, LogEntry, Stored } from './collection';
-import type { TextIndex } from './text/text-index';
+import type { BlobStore } from '../../blobs/blob-store';
+import type { Collection, Database, EntryLog, LogEntry, Stored } from '../collection';
+import type { TextIndex } from '../text/text-index';
 
 /**
  * The same database, with a check right before each write.
