@@ -5,7 +5,7 @@ import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
 import { securityHeaders } from '../platform/http/auth/security-headers';
-import type { RequestState } from '../platform/http/context';
+import type { HttpMiddleware, RequestState } from '../platform/http/context';
 import { errorEnvelope } from '../platform/http/error-envelope';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
@@ -44,10 +44,15 @@ export interface AppOptions {
   connect?: ((context: ApiContext) => WorkflowClients) | undefined;
   /** Which workspaces there are besides `local`; none when absent. */
   registry?: WorkspaceRegistry | undefined;
+  /** Serves the page; there is none when absent. */
+  page?: HttpMiddleware | undefined;
 }
 
 /** Puts the API together: the order of what every request goes through, and the areas with its routes. */
-export function createApp(context: ApiContext, { connect, registry = noOtherWorkspaces }: AppOptions = {}): ApiApp {
+export function createApp(
+  context: ApiContext,
+  { connect, registry = noOtherWorkspaces, page }: AppOptions = {},
+): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
@@ -87,6 +92,10 @@ export function createApp(context: ApiContext, { connect, registry = noOtherWork
   app.use(requestMetrics(context.metrics.duration('http.server.request', 'Requests, by route and status')));
   app.use(securityHeaders());
   app.use(errorEnvelope(log, translateStoreError, createNextCalls(routes.contracts)));
+  if (page) {
+    // Before the origin is verified: a link on another site may lead here, and all callers are served the same files.
+    app.use(page);
+  }
   app.use(normalisePath());
   app.use(apiVersion());
   app.use(cors(originRulesOf(env), oidcLandings));

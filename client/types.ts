@@ -9322,6 +9322,7 @@ export interface components {
             authEnabled: boolean;
             authenticated: boolean;
             needsSetup: boolean;
+            oidc: boolean;
             role: ("admin" | "agent" | "read-only") | null;
             sessionExpiry: string | null;
         };

@@ -50,6 +50,7 @@ export const partSettings = {
     'BOARD_API_KEYS',
     'BOARD_ALLOWED_ORIGINS',
     'BOARD_PUBLIC_URL',
+    'BOARD_PAGE',
     'BOARD_OIDC_ISSUER',
     'BOARD_OIDC_CLIENT_ID',
     'BOARD_OIDC_CLIENT_SECRET',
