@@ -1,4 +1,6 @@
 import { createCommandActivities } from './commands/activities';
+import { createChildRunActivities } from './runs/children/activities';
+import { createChildRunOpener } from './runs/children/open-child';
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
 import { createSessionActivities } from './sessions/activities';
@@ -9,5 +11,6 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
     ...createCommandActivities(runs),
+    ...createChildRunActivities({ ...runs, openChild: createChildRunOpener(runs) }),
   };
 }

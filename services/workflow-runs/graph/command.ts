@@ -14,7 +14,7 @@ export function commandOf(
   if (kind !== 'command') {
     ofCommands
       .filter((name) => attributes.has(name))
-      .forEach((name) => problem(`${name} is of nodes with type=command only`));
+      .forEach((name) => problem(`${name} is of nodes with type=command, and of maps with each=command, only`));
     return undefined;
   }
   const argv = argumentsOf(attributes.get('command') ?? '');

@@ -137,7 +137,7 @@ describe('workflow graph compiler', () => {
     ['models without a name between them', around('a [fallback_models="x,,y"]'), /fallback_models must be/],
     ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
     ['a command without one', around('a [type=command]'), /needs command=/],
-    ['a command of another type', around('a [command="ls"]'), /command is of nodes with type=command only/],
+    ['a command of another type', around('a [command="ls"]'), /command is of nodes with type=command, and of maps with each=command, only/],
     ['a quote without end', around(`a [type=command, command="ls 'x"]`), /needs command=/],
     ['a program that a value names', around('a [type=command, command="${x} y"]'), /must be written out/],
     ['a list that is none', around('a [type=command, command="[1]"]'), /needs command=/],

@@ -1,4 +1,5 @@
 import { compact } from '../../../platform/json/compact';
+import { childOf } from './child';
 import { commandOf } from './command';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
@@ -13,7 +14,10 @@ import {
   runLimits,
   usualCommandMs,
   usualPromptMs,
+  workOf,
 } from './graph';
+import { mapOf } from './map';
+import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';
 
 /** What a shape stands for. */
@@ -54,7 +58,9 @@ export function readNode(
   }
   const kind = kindOf(id, attributes, problem);
   const label = withLineBreaks(attributes.get('label') ?? id);
-  const timeoutMs = timeoutOf(kind, attributes, problem);
+  const map = mapOf(kind, attributes, problem);
+  const work = workOf({ kind, ...compact({ map }) });
+  const timeoutMs = timeoutOf(work, attributes, problem);
   const text = (name: string): string | undefined => {
     const value = attributes.get(name);
     if (value !== undefined && value.length > longestText) {
@@ -62,7 +68,8 @@ export function readNode(
     }
     return value ? withLineBreaks(value) : undefined;
   };
-  const command = commandOf(kind, attributes, problem);
+  const command = commandOf(work, attributes, problem);
+  const child = childOf(work, attributes, problem);
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
@@ -72,15 +79,17 @@ export function readNode(
     id,
     kind,
     label: label.slice(0, 200),
-    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command ? 0 : usualRetries),
+    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child ? 0 : usualRetries),
     ...compact({
       timeoutMs,
-      outputSchema: outputSchemaOf(kind, attributes, problem),
+      outputSchema: outputSchemaOf(work, attributes, problem),
       command,
+      map,
+      child,
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),
-    ...(kind === 'prompt' && {
+    ...(work === 'prompt' && {
       prompt: text('prompt') ?? label,
       ...compact({ system, model, fallbackModels, maxTokens }),
     }),
@@ -170,23 +179,6 @@ export function durationOf(
     problem(`${name} must be a duration such as 250ms, 30s, 5m, 2h or 1d`);
   }
   return milliseconds;
-}
-
-export function integer(
-  name: string,
-  attributes: Attributes,
-  { range: [least, most], problem }: { range: [number, number]; problem: (message: string) => void },
-): number | undefined {
-  const written = attributes.get(name);
-  if (written === undefined) {
-    return undefined;
-  }
-  const value = /^\d{1,9}$/.test(written) ? Number(written) : NaN;
-  if (value >= least && value <= most) {
-    return value;
-  }
-  problem(`${name} must be a whole number from ${least} to ${most}`);
-  return undefined;
 }
 
 /** `[Y] Yes, ship it` has the key `Y`; a label without brackets is its own, in lower case and with dashes. */

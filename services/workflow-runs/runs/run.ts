@@ -29,6 +29,10 @@ export const stage = z.object({
   /** The node's label. */
   name: z.string(),
   kind: z.string(),
+  /** Of an item of a map: the stage of the map. */
+  parent: z.string().optional(),
+  /** The child run that it has started last. */
+  child_run: z.string().optional(),
   status: stageStatus,
   duration_secs: z.number().optional(),
   dot_id: z.string().optional(),
@@ -70,11 +74,35 @@ export type Smoothness = z.infer<typeof smoothness>;
 /** Values that a run begins with, by name. */
 export type RunVars = Record<string, string | number | boolean>;
 
+/** Tokens and money that the runs of a tree may use together, beginning at one of them. */
+export interface TreeBudget {
+  run_id: string;
+  tokens?: number;
+  /** In USD. */
+  cost?: number;
+}
+
+/** Where a child run belongs. */
+export interface RunParent {
+  run_id: string;
+  stage_id: string;
+  /** The run at the top of the tree. */
+  root: string;
+  /** 1 for a child of the root. */
+  depth: number;
+  /** Budgets of the runs above it that have some. */
+  budgets: TreeBudget[];
+}
+
 /** A run as it is stored: what callers read. What it does next is its workflow's to know. */
 export interface RunRecord {
   /** A ULID. */
   _id: string;
   status: RunStatus;
+  /** Absent for a run that a caller has started. */
+  parent?: RunParent;
+  /** Whether it is not started because its parent is paused. */
+  held?: boolean;
   /** Whether all that is under way waits for people or for a time; absent until it does for the first time. */
   waiting?: boolean;
   /** The graph's name and what it is called in URLs. */

@@ -1,4 +1,5 @@
 import type { Collection, Database } from '../../../stores/port/collection';
+import { insertOnce } from '../../../stores/port/insert';
 import { hasEnded, type RunRecord, type RunStatus } from './run';
 import { createStageArchive } from './stage-archive';
 import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './task-base';
@@ -10,13 +11,15 @@ export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision' | 'base'>>;
 export async function createRunStore(db: Database) {
   const runs: Collection<RunRecord> = await db.collection<RunRecord>({
     name: 'workflow-runs',
-    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
+    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }, { keys: { 'parent.run_id': 1, _id: 1 } }, { keys: { 'parent.root': 1 } }],
   });
   const archive = await createStageArchive(db);
   const newest = { _id: -1 } as const;
 
   return {
     insert: (run: RunRecord): Promise<void> => runs.insert(run),
+    /** Unless it is there already. */
+    insertOnce: (run: RunRecord): Promise<boolean> => insertOnce(runs, run),
     get: (id: string): Promise<RunRecord | undefined> => runs.get(id),
 
     /** With all of its stages, of which a record has the newest. */
@@ -44,13 +47,23 @@ export async function createRunStore(db: Database) {
 
     count: (statuses: readonly RunStatus[]): Promise<number> => runs.count({ status: { $in: [...statuses] } }),
 
+    /** The child runs of a run, the oldest first. */
+    childrenOf: (
+      id: string,
+      { skip = 0, limit = 1_000 }: { skip?: number; limit?: number } = {},
+    ): Promise<RunRecord[]> => runs.find({ 'parent.run_id': id }, { sort: { _id: 1 }, skip, limit }),
+
+    /** The runs below one at the top of a tree. */
+    tree: (root: string): Promise<RunRecord[]> => runs.find({ 'parent.root': root }),
+    countTree: (root: string): Promise<number> => runs.count({ 'parent.root': root }),
+
     /** How many start, or run and do not wait. */
     countWorking: (): Promise<number> =>
       runs.count({ status: { $in: ['starting', 'running'] }, waiting: { $ne: true } }),
 
-    /** The oldest run that waits. */
+    /** The oldest run that waits and is not held back. */
     oldestQueued: async (): Promise<RunRecord | undefined> =>
-      (await runs.find({ status: 'queued' }, { sort: { _id: 1 }, limit: 1 }))[0],
+      (await runs.find({ status: 'queued', held: { $ne: true } }, { sort: { _id: 1 }, limit: 1 }))[0],
 
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),

@@ -13,6 +13,7 @@ import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier
 import type { EntryLog } from '../../../../stores/port/collection';
 import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { CheckpointStore } from '../checkpoint-store';
+import type { ChildRunStore } from '../children/store';
 import type { Dispatcher } from '../dispatcher';
 import { hasEnded, type RunStatus, type Usage } from '../run';
 import type { RunStore } from '../store';
@@ -31,6 +32,7 @@ export interface RunActivityDependencies {
   turns: StageMessageStore;
   checkpoints: CheckpointStore;
   continuations: ContinuationStore;
+  children: Pick<ChildRunStore, 'putUsage'>;
   events: EntryLog<RunEventEntry>;
   dispatcher: Dispatcher;
   models: Models;
@@ -91,8 +93,8 @@ const roomForAnswer = (
 ): number => Math.min(maxTokens, Math.floor(window / 4));
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
-  const { runs, turns, checkpoints, continuations, events, dispatcher, models, schemas, proofs, messageProofs, now } =
-    dependencies;
+  const { runs, turns, checkpoints, continuations, children, events, dispatcher, models, schemas } = dependencies;
+  const { proofs, messageProofs, now } = dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
@@ -106,6 +108,9 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       const { runId, version } = update;
       if (!(await runs.project(runId, { version, task }, (run) => applyUpdate(run, update, runs.whole)))) {
         return;
+      }
+      if (update.used) {
+        await children.putUsage(runId, update.used);
       }
       if (update.checkpoints.length > 0) {
         const context_values = (await runs.get(runId))?.context ?? {};

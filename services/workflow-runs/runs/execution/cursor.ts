@@ -19,6 +19,26 @@ export interface StageUnderWay {
   attempt?: number;
   /** Which of the fallback models is asked, 1 for the first, and its first attempt; absent for the node's own model. */
   fallback?: { at: number; from: number };
+  /** Of a map. */
+  map?: MapUnderWay;
+  /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
+  child?: { id: string; untilMs?: number };
+}
+
+/** An item of a map that is under way. */
+export interface ItemUnderWay extends StageUnderWay {
+  /** Its position in the list: 0, 1, 2 … */
+  index: number;
+}
+
+/** How far a map has come; its list and outputs are among the lists of the run's progress. */
+export interface MapUnderWay {
+  /** The position of the item that is begun next. */
+  next: number;
+  failures: { index: number; error: string }[];
+  items: ItemUnderWay[];
+  /** Why no further item is begun, but for failures. */
+  stopped?: string;
 }
 
 export interface Branch {
@@ -31,5 +51,10 @@ export interface Branch {
 
 /** The stages under way in a walk and its branches. */
 export function stagesUnderWay({ underWay, branches = [] }: Cursor): Stage[] {
-  return [...(underWay ? [underWay.stage] : []), ...branches.flatMap(({ cursor }) => stagesUnderWay(cursor))];
+  const items = underWay?.map?.items ?? [];
+  return [
+    ...items.map(({ stage }) => stage),
+    ...(underWay ? [underWay.stage] : []),
+    ...branches.flatMap(({ cursor }) => stagesUnderWay(cursor)),
+  ];
 }

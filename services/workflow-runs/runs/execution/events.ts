@@ -23,6 +23,10 @@ export interface RunEvents {
   WebhookWaiting: { stage_id: string; expires_at?: string };
   WebhookReceived: { stage_id: string; characters: number };
   WebhookTimedOut: { stage_id: string };
+  MapStarted: { stage_id: string; items: number };
+  MapCompleted: { stage_id: string; failed: number };
+  ChildRunStarted: { stage_id: string; run_id: string };
+  ChildRunEnded: { stage_id: string; run_id: string; status: string };
   Steered: { text: string };
   CheckpointSaved: { node_id: string; checkpoint_id: string };
 }

@@ -13,6 +13,7 @@ import {
   type Answer,
   answerQuestion,
   cancelRun,
+  type Cancel,
   continuing,
   deliverWebhook,
   type Delivery,
@@ -53,6 +54,8 @@ interface HandlerDependencies {
   /** Breaks off what is under way. */
   scope: CancellationScope;
   activities: Pick<RunActivities, 'runEnded' | 'verifyMessage'>;
+  /** Pauses or resumes the child runs. */
+  pauseChildren: (paused: boolean) => Promise<void>;
 }
 
 const refused = (type: string, message: string): ApplicationFailure =>
@@ -81,7 +84,8 @@ function mustBeSigned(message: Signed | undefined): void {
  *
  * @returns the check of a message's proof, for the input as well
  */
-export function handleMessages({ runId, control, progress, scope, activities }: HandlerDependencies) {
+export function handleMessages(dependencies: HandlerDependencies) {
+  const { runId, control, progress, scope, activities, pauseChildren } = dependencies;
   /** Only the service signs messages: any other sender is refused. */
   const verify = async (kind: RunMessageKind, message: Signed & object, acceptedAtMs = Date.now()): Promise<void> => {
     if (!patched('proven-messages')) {
@@ -132,6 +136,9 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
     progress.change({ status: pause ? 'paused' : 'running' });
     progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} }, macOf(message));
     await progress.flush();
+    if (progress.hasChildren) {
+      await CancellationScope.nonCancellable(() => pauseChildren(pause));
+    }
     // Another run may start while this one is paused.
     if (pause) {
       await activities.runEnded();
@@ -160,8 +167,8 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
       await condition(() => control.ended);
     },
     {
-      validator: (message: Signed) => {
-        mustBe(!control.paused, 'Run is not cancellable.', message);
+      validator: (message: Cancel) => {
+        mustBe(!control.paused || message.byParent === true, 'Run is not cancellable.', message);
       },
     },
   );

@@ -12,18 +12,21 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunStatus } from '../run';
+import type { ChildRunActivities } from '../children/activities';
+import type { RunStatus, TreeBudget } from '../run';
 import type { RunActivities } from './activities';
 import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
 import { handleMessages, type RunControl } from './handlers';
-import { lookAgain, type RunInput } from './messages';
+import { lookAgain, lookAtChild, type RunInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
-import { RunFailedError, type Walk, walk } from './walk';
+import { RunFailedError } from './run-failed';
+import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
-type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>;
+type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'> &
+  Pick<ChildRunActivities, 'reportToParent' | 'readTreeUsage'>;
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
 const localActivities = proxyLocalActivities<LocalActivities>({
@@ -37,7 +40,19 @@ const { deleteContinuation } = proxyActivities<Pick<RunActivities, 'deleteContin
   summary: 'delete the continuation',
 });
 
+const { pauseChildRuns, cancelChildRuns } = proxyActivities<
+  Pick<ChildRunActivities, 'pauseChildRuns' | 'cancelChildRuns'>
+>({
+  startToCloseTimeout: '2 minutes',
+  // What is not reached in this time is cancelled when runs are reconciled.
+  scheduleToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
 const nothing = (): undefined => undefined;
+
+/** Ends of child runs that are noted at a time. */
+const maxReported = 1_000;
 
 /** Messages are remembered for this long after their proofs expire, in milliseconds: clocks differ. */
 const proofToleranceMs = 300_000;
@@ -47,13 +62,14 @@ const proofToleranceMs = 300_000;
  * continues as new: what waits, waits again in the next execution.
  */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
-  const { runId, graph, state, maxEvents } = input;
+  const { runId, graph, state, maxEvents, tree } = input;
+  const budgets = budgetsOf(input);
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
   const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
   const startedAt = state ? new Date(state.startedAt) : new Date();
   const eventsSoFar = (): number => (state?.events ?? 0) + workflowInfo().historyLength;
   const progress = new RunProgress(
-    { runId, graph },
+    { runId, graph, budgets },
     {
       // What is written is written whole: a run that is cancelled meanwhile writes its end behind it.
       save: (update) => CancellationScope.nonCancellable(() => activities.saveRun({ ...update, task: eventsSoFar() })),
@@ -81,7 +97,15 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     acceptedProofs: [...(state?.acceptedProofs ?? [])],
   };
   const scope = new CancellationScope();
-  const verify = handleMessages({ runId, control, progress, scope, activities });
+  const pauseChildren = (paused: boolean): Promise<void> => pauseChildRuns({ runId, paused });
+  const verify = handleMessages({ runId, control, progress, scope, activities, pauseChildren });
+  const reported = new Set<string>();
+  setHandler(lookAtChild, (childId) => {
+    // Only what a stage waits for is read, and forgotten: more are not collected.
+    if (reported.size < maxReported) {
+      reported.add(childId);
+    }
+  });
 
   const walkers = new Walkers();
   const continuation = new Continuation(maxEvents);
@@ -106,6 +130,12 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       answers: control.answers,
       deliveries: control.deliveries,
       isPaused: () => control.paused,
+      values: { all: () => progress.context, set: (values) => progress.setValues(values) },
+      tree: {
+        budgets,
+        reported,
+        usage: () => activities.readTreeUsage({ runId, budgets: budgets.map(({ run_id }) => run_id) }),
+      },
       traversals,
       continuation,
       walkers,
@@ -147,9 +177,15 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       await progress.flush();
       await condition(allHandlersFinished);
     } while (!progress.isSaved || !allHandlersFinished());
-    const next: RunInput = { runId, graph, ...(maxEvents !== undefined && { maxEvents }), state: currentState() };
+    const next: RunInput = {
+      ...{ runId, graph },
+      ...(maxEvents !== undefined && { maxEvents }),
+      ...(tree && { tree }),
+      state: currentState(),
+    };
     const { context, guidance } = progress;
-    return { ...next, proof: await activities.prepareContinuation(next, { context, guidance }, firstExecutionId) };
+    const texts = { context, guidance, ...(progress.lists.size > 0 && { lists: Object.fromEntries(progress.lists) }) };
+    return { ...next, proof: await activities.prepareContinuation(next, texts, firstExecutionId) };
   };
   const currentState = (): RunState => ({
     startedAt: startedAt.toISOString(),
@@ -189,6 +225,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   }
 
   return CancellationScope.nonCancellable(async () => {
+    if (progress.hasChildren) {
+      await cancelChildRuns({ runId }).catch(nothing);
+    }
     if (control.timedOut && !control.cancelled && isCancellation(failure)) {
       failure = new RunFailedError('The time that its budget allows is over.');
     }
@@ -213,6 +252,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     control.ended = true;
     setCurrentDetails(status === 'failed' ? `Failed: ${message}` : `The run is ${status}.`);
     await activities.runEnded();
+    if (tree) {
+      await activities.reportToParent({ runId });
+    }
     // One that was about to continue may have stored its state as well.
     if (state || continuation.isDue) {
       await deleteContinuation({ runId });
@@ -220,6 +262,15 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     await condition(allHandlersFinished);
     return status;
   });
+}
+
+/** The budgets that a run shares: its own with its child runs, and those of the runs above it. */
+function budgetsOf({ runId, graph: { nodes, budget }, tree }: RunInput): TreeBudget[] {
+  const { tokens, cost } = budget ?? {};
+  const hasChildren = Object.values(nodes).some(({ child }) => child !== undefined);
+  const isShared = hasChildren && (tokens !== undefined || cost !== undefined);
+  const own = { run_id: runId, ...(tokens !== undefined && { tokens }), ...(cost !== undefined && { cost }) };
+  return [...(isShared ? [own] : []), ...(tree?.budgets ?? [])];
 }
 
 /**

@@ -5,11 +5,12 @@ import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
 import type { CommandSandbox } from '../../commands/command-sandbox';
-import type { Graph } from '../../graph/graph';
+import { type Graph, type GraphNode, workOf } from '../../graph/graph';
 import { refuse } from '../../http/errors';
 import type { RunsContext } from '../context';
-import { activeStatuses, type RunRecord, type RunVars } from '../run';
+import { activeStatuses, type RunRecord } from '../run';
 import type { RunCreate } from './contracts';
+import { readGraph } from './read-graph';
 
 /** @throws AppError 429 when there are as many runs as there may be */
 export async function assertRoomFor({ runs, env }: RunsContext): Promise<void> {
@@ -28,12 +29,13 @@ const isPriced = (model: Model, models: Models): boolean =>
 
 /** @throws AppError 400 for a node whose model is not in the catalog, or has no prices although the run has a budget of money */
 export function assertModels({ nodes, budget }: Graph, models: Models): void {
-  for (const { id, kind, model, fallbackModels = [] } of Object.values(nodes)) {
+  for (const node of Object.values(nodes)) {
+    const { id, model, fallbackModels = [] } = node;
     const lost = [...(model === undefined ? [] : [model]), ...fallbackModels].find((name) => !models.find(name));
     if (lost !== undefined) {
       throw refuse(400, `Node "${id}": Model not found: ${lost}`);
     }
-    const asked = kind === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
+    const asked = workOf(node) === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
     const unpriced = asked.map((name) => models.find(name)).find((found) => found && !isPriced(found, models));
     if (budget?.cost !== undefined && unpriced) {
       throw refuse(
@@ -49,11 +51,12 @@ export async function assertSchemas(
   { nodes }: Graph,
   { schemas, models }: Pick<RunsContext, 'schemas' | 'models'>,
 ): Promise<void> {
-  for (const { id, kind, model, fallbackModels = [], outputSchema } of Object.values(nodes)) {
+  for (const node of Object.values(nodes)) {
+    const { id, model, fallbackModels = [], outputSchema } = node;
     if (!outputSchema) {
       continue;
     }
-    const asked = kind === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
+    const asked = workOf(node) === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
     const dry = asked.map((name) => models.find(name)).find((found) => found && models.isDry(found));
     if (dry) {
       throw refuse(400, `Node "${id}": ${dry.id} is not called, and its synthetic answer fits no output_schema.`);
@@ -89,15 +92,45 @@ export async function assertCommands({ nodes }: Graph, sandbox: CommandSandbox |
 /** Values that runs set themselves, beside those of their nodes. */
 const ownValues = /^(?:goal|outcome|last_.*)$/;
 
+/** Values that nodes set, by what they do. */
+const suffixes = ({ kind }: GraphNode): string[] => [
+  ...['output', 'answer', 'exit_code'],
+  ...(kind === 'map' ? ['failures'] : []),
+  ...(kind === 'child' ? ['run'] : []),
+];
+
 /** @throws AppError 400 for a value that the run would replace, or whose name means something else */
-export function assertVars({ nodes }: Graph, vars: RunVars = {}): void {
-  const ids = Object.keys(nodes);
+export function assertVars({ nodes }: Graph, vars: object = {}): void {
+  const all = Object.values(nodes);
+  const ofItems = all.some(({ map }) => map !== undefined) ? ['item', 'item_index'] : [];
   const isSet = (name: string): boolean =>
     ownValues.test(name) ||
-    ids.some((id) => ['output', 'answer', 'exit_code'].some((value) => name === `${id}_${value}`));
+    ofItems.includes(name) ||
+    all.some((node) => suffixes(node).some((value) => name === `${node.id}_${value}`));
   const replaced = Object.keys(vars).find(isSet);
   if (replaced !== undefined) {
     throw refuse(400, `vars.${replaced}: the run sets this value itself. Choose another name.`);
+  }
+}
+
+/** @throws AppError 400 for a child run of a workflow that has not been run, or that sets the values it would begin with */
+export async function assertChildren(
+  { nodes }: Graph,
+  { workflows, graphs }: Pick<RunsContext, 'workflows' | 'graphs'>,
+): Promise<void> {
+  for (const { id, child } of Object.values(nodes)) {
+    if (!child) {
+      continue;
+    }
+    const found = await workflows.get(child.workflow);
+    if (!found) {
+      throw refuse(400, `Node "${id}": Workflow not found: ${child.workflow}`);
+    }
+    try {
+      assertVars(await readGraph(graphs, found.dot_source), Object.fromEntries(child.vars));
+    } catch (error) {
+      throw error instanceof AppError && error.status === 400 ? refuse(400, `Node "${id}": ${error.message}`) : error;
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
-import { assertCommands, assertModels, assertRoomFor, assertSchemas, assertVars, newRun } from './new-run';
+import { assertChildren, assertCommands, assertModels, assertRoomFor, assertSchemas, assertVars, newRun } from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 
@@ -41,6 +41,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       assertModels(graph, models);
       assertVars(graph, body.vars);
       await assertCommands(graph, sandbox);
+      await assertChildren(graph, context);
       await assertSchemas(graph, context);
       const run = newRun(body, graph, { user: auth.userId, at: now() });
       // One after another: what is counted includes every run that was accepted before.

@@ -22,11 +22,11 @@ const { assignWorkspace } = proxyActivities<Pick<CommandActivities, 'assignWorks
 
 /** Runs the program of a node on the host of the run's workspace, again as often as the node allows when it fails. */
 export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
-  const { runId, goal, progress, continuation, workspace } = run;
+  const { runId, goal, progress, values, continuation, workspace } = run;
   const { command, maxRetries, timeoutMs = usualCommandMs } = node;
   const { id: stageId } = underWay.stage;
   const [program = '', ...rest] = command?.argv ?? [];
-  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, progress.context))];
+  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, values.all()))];
   if (argv.some(({ length }) => length > maxCharacters.one) || argv.join('').length > maxCharacters.all) {
     throw new Error('The arguments of the command are too long once their values are in them.');
   }
@@ -62,10 +62,10 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
 function ended(
   { id }: GraphNode,
   { exitCode, output, value, failure }: CommandResult,
-  { run: { progress }, attempt }: { run: StageContext; attempt: number },
+  { run: { values }, attempt }: { run: StageContext; attempt: number },
 ): Worked {
   const shown = value === undefined ? output : value;
-  progress.setValues({
+  values.set({
     ...{ [`${id}_output`]: shown, last_output: shown },
     ...{ [`${id}_exit_code`]: exitCode, last_exit_code: exitCode },
   });
