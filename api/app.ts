@@ -103,5 +103,7 @@ export function createApp(context: ApiContext, { connect, registry = noOtherWork
   app.use(requestTimeout(requestTimes, log));
   app.use(router.routes());
   app.use(unmatched());
+  const serve = app.callback();
+  context.innerRequests.connect((request, response) => void serve(request, response));
   return { app, routes, router, areas, workspaces };
 }

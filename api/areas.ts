@@ -35,6 +35,7 @@ import { userRoutes } from './identity/users/routes';
 import { workspaceRoutes } from './identity/workspaces/routes';
 import { githubRoutes } from './integrations/github/routes';
 import { issueSyncRoutes } from './integrations/issue-sync/routes';
+import { mcpRoutes } from './integrations/mcp/routes';
 import { toolServerRoutes } from './integrations/tool-servers/routes';
 import { toolCallRoutes } from './integrations/tool-servers/routes.calls';
 import { trackerRoutes } from './integrations/trackers/routes';
@@ -195,6 +196,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: searchRoutes, start: ({ search }) => search.start() },
   { routes: sharedResourceRoutes },
   { routes: skillRoutes },
+  { routes: mcpRoutes },
   { routes: toolServerRoutes },
   { routes: workspaceCapabilityRoutes },
   { routes: configRoutes },

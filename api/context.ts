@@ -13,6 +13,7 @@ import type { Database } from '../stores/port/collection';
 import type { AuditInput } from '../stores/system/audit-store';
 import type { SessionTokens } from './identity/sessions/session-token';
 import type { IssueSession } from './identity/sessions/sessions';
+import type { InnerRequests } from './integrations/mcp/inner-requests';
 import type { OpenSearch } from './knowledge/search/open';
 import type { WatcherCount } from './system/feed/admission';
 import type { HealthCheck } from './system/health/checks';
@@ -42,6 +43,8 @@ export interface InstallationContext extends SessionStores {
   watchers: WatcherCount;
   /** Of all workspaces. */
   records: WorkspaceRecords;
+  /** Sends requests to this API itself, for callers of what uses several operations. */
+  innerRequests: InnerRequests;
   /** The checks of readiness, by the name they are reported under. */
   checks: Record<string, HealthCheck>;
   /** When the process began to serve. */

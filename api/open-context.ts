@@ -16,6 +16,7 @@ import { createBoard } from '../stores/board-files/board';
 import type { Board } from '../stores/board-files/types';
 import { branchedBoard } from '../stores/board-files/wrappers/branched-board';
 import { createCompletionGate } from '../stores/board-files/wrappers/completion-gate';
+import { delegatedBoard } from '../stores/board-files/wrappers/delegated-board';
 import { gatedBoard } from '../stores/board-files/wrappers/gated-board';
 import { recordedBoard } from '../stores/board-files/wrappers/recorded-board';
 import { ruledBoard } from '../stores/board-files/wrappers/ruled-board';
@@ -37,6 +38,7 @@ import { createSessionTokens } from './identity/sessions/session-token';
 import { createSessions } from './identity/sessions/sessions';
 import { sessionStanding } from './identity/sessions/standing';
 import { deviceVerifier, tokenVerifier } from './identity/verifiers';
+import { InnerRequests } from './integrations/mcp/inner-requests';
 import { openSearch } from './knowledge/search/open';
 import { WatcherCount } from './system/feed/admission';
 import { diskCheck, gitCheck, memoryCheck, storageCheck, temporalCheck } from './system/health/checks';
@@ -72,6 +74,7 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     modelNames,
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
+    innerRequests: new InnerRequests(),
     authFailures: auditedAuthFailures(env, local.audit, log),
     watchers: new WatcherCount({
       maxWatchers: env.BOARD_MAX_WATCHERS,
@@ -118,7 +121,7 @@ async function openRecords(
   closers.push(() => files.close());
   const owed = createOwedWrites(log);
   closers.push(() => owed.close());
-  const stores = await openStores(database, env, shared && { workspaceId, shared });
+  const stores = await openStores(database, env, { tasks: files, other: shared && { workspaceId, shared } });
   return {
     ...stores,
     workspaceId,
@@ -176,9 +179,12 @@ function signingIn({
   return { authenticate: authenticateWith(identify), identify, issueSession, sessionTokens };
 }
 
-/** The board as the API changes it: names of branches are settled, rules and gates asked, ceremonies required, and every change recorded. */
+/**
+ * The board as the API changes it: names of branches are settled, no delegate changes its scope, rules and gates are asked,
+ * ceremonies required, and every change is recorded.
+ */
 function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
-  const named = branchedBoard(files, stores.repositories);
+  const named = branchedBoard(delegatedBoard(files, stores.delegations), stores.repositories);
   const governed = gatedBoard(transitionBoard(named, stores), createCompletionGate(stores));
   const ruled = ruledBoard(governed, stores.rules, { asks: 'all' });
   const recorders = [createChangeRecorder({ ...stores, owed }), createDelegationRecorder({ ...stores, owed })];

@@ -1,4 +1,4 @@
-import { BoardError } from '../client';
+import { BoardError, refusalText } from '../client';
 
 /** What the command ends with; scripts branch on it. */
 export const exitCodes = {
@@ -40,24 +40,7 @@ const byStatus: Record<number, number> = {
   503: exitCodes.unavailable,
 };
 
-interface Issue {
-  path?: unknown;
-  message?: unknown;
-}
-
-/** The fields that a refusal names. */
-function issuesOf(details: Record<string, unknown>): string {
-  const issues = Array.isArray(details.issues) ? (details.issues as Issue[]) : [];
-  return issues.map(({ path, message }) => `${String(path)}: ${String(message)}`).join('; ');
-}
-
-function remedyOf({ status, details }: BoardError): string | undefined {
-  const next: unknown = (details as Record<string, unknown>).next;
-  if (typeof next === 'object' && next !== null && 'remedy' in next) {
-    return String(next.remedy);
-  }
-  return status === 401 ? 'Sign in with "runboard login", or set RUNBOARD_KEY.' : undefined;
-}
+const signInRemedy = 'Sign in with "runboard login", or set RUNBOARD_KEY.';
 
 /** A connection that failed, by the code of its cause. */
 function connectionProblem(error: unknown): string | undefined {
@@ -69,12 +52,12 @@ function connectionProblem(error: unknown): string | undefined {
 
 export function reportOf(error: unknown, url: string): FailureReport {
   if (error instanceof BoardError) {
-    const issues = issuesOf(error.details);
+    const { message, remedy = error.status === 401 ? signInRemedy : undefined } = refusalText(error);
     return {
       exitCode: byStatus[error.status] ?? exitCodes.refused,
-      message: issues === '' ? error.message : `${error.message}: ${issues}`,
+      message,
       code: error.code,
-      remedy: remedyOf(error),
+      remedy,
     };
   }
   const problem = connectionProblem(error);

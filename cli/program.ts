@@ -6,6 +6,7 @@ import { runnerFor } from './commands/command';
 import { addCompletionCommand } from './commands/completion';
 import { addDoctorCommand } from './commands/doctor';
 import { loginCommands } from './commands/login';
+import { mcpCommand } from './commands/mcp';
 import { addReviewCommands } from './commands/reviews';
 import { addRunCommands } from './commands/runs';
 import { addServiceCommands } from './commands/service';
@@ -38,7 +39,7 @@ function programFor(surroundings: Surroundings, execution: Execution): Command {
   addServiceCommands(program, finished);
   for (const add of [
     ...[loginCommands(surroundings), addDoctorCommand, addTaskCommands, addRunCommands, addReviewCommands],
-    ...[addAdmissionCommands, addAgentCommands],
+    ...[addAdmissionCommands, addAgentCommands, mcpCommand(surroundings)],
   ]) {
     add(program, run);
   }

@@ -28,6 +28,8 @@ export interface BoardClientOptions {
   key?: string;
   /** Sent with every request. */
   headers?: Record<string, string>;
+  /** How requests are sent: by the `fetch` of the platform when absent. */
+  fetch?: (request: Request) => Promise<Response>;
 }
 
 /** The operations of the board by method and path, with the types of their parameters, bodies and responses. */
@@ -37,11 +39,11 @@ export type BoardClient = Client<paths>;
 const maxRepetitions = 3;
 
 /** Sends a request again when its connection was lost, if it may be repeated: a POST has a key by then. */
-async function sendRepeatedly(request: Request): Promise<Response> {
+async function sendRepeatedly(request: Request, send: (request: Request) => Promise<Response>): Promise<Response> {
   const mayRepeat = ['GET', 'POST'].includes(request.method);
   for (let repetitions = 0; ; repetitions += 1) {
     try {
-      return await fetch(request.clone());
+      return await send(request.clone());
     } catch (error) {
       if (!mayRepeat || request.signal.aborted || repetitions === maxRepetitions) {
         throw error;
@@ -50,19 +52,31 @@ async function sendRepeatedly(request: Request): Promise<Response> {
   }
 }
 
-/** Makes a client. Each POST has an `Idempotency-Key`, a new one unless the caller gives its own. */
-export function createBoardClient({ url, key, headers }: BoardClientOptions): BoardClient {
+/** The key in the body of a request; one in a header would win over it. */
+async function keyInBody(request: Request): Promise<string | undefined> {
+  if (!request.headers.get('Content-Type')?.startsWith('application/json')) {
+    return undefined;
+  }
+  const text = await request.clone().text();
+  const key: unknown = text.includes('"idempotencyKey"')
+    ? (JSON.parse(text) as Record<string, unknown>).idempotencyKey
+    : undefined;
+  return typeof key === 'string' ? key : undefined;
+}
+
+/** Makes a client. Each POST has an `Idempotency-Key`: that of its header or body, or a new one. */
+export function createBoardClient({ url, key, headers, fetch: send = fetch }: BoardClientOptions): BoardClient {
   const client = createClient<paths>({
     baseUrl: url,
     headers: { ...headers, ...(key === undefined ? {} : { 'X-API-Key': key }) },
-    fetch: sendRepeatedly,
+    fetch: (request) => sendRepeatedly(request, send),
   });
   client.use({
-    onRequest({ request }) {
+    async onRequest({ request }) {
       if (request.method !== 'POST' || request.headers.has('Idempotency-Key')) {
         return;
       }
-      request.headers.set('Idempotency-Key', crypto.randomUUID());
+      request.headers.set('Idempotency-Key', (await keyInBody(request)) ?? crypto.randomUUID());
     },
   });
   return client;
@@ -90,6 +104,24 @@ export async function unwrap<R extends Result>(request: Promise<R>): Promise<Bod
     throw new BoardError(response.status, isRefusal(error) ? error : undefined);
   }
   return data as Body<R>;
+}
+
+interface Issue {
+  path?: unknown;
+  message?: unknown;
+}
+
+/** A refusal for people and models: what was refused, with the fields it names, and what to do next if the board states it. */
+export function refusalText({ message, details }: BoardError): { message: string; remedy: string | undefined } {
+  const { issues, next } = details as Record<string, unknown>;
+  const fields = Array.isArray(issues)
+    ? (issues as Issue[]).map(({ path, message: problem }) => `${String(path)}: ${String(problem)}`).join('; ')
+    : '';
+  const hasRemedy = typeof next === 'object' && next !== null && 'remedy' in next;
+  return {
+    message: fields === '' ? message : `${message}: ${fields}`,
+    remedy: hasRemedy ? String(next.remedy) : undefined,
+  };
 }
 
 const isRefusal = (body: unknown): body is Partial<Refusal> => typeof body === 'object' && body !== null;

@@ -1,3 +1,4 @@
+import type { Board } from './board-files/types';
 import { openChatStores } from './chat/open';
 import { openGovernanceStores } from './governance/open';
 import { type IdentityStores, identityStoresOf, openIdentityStores } from './identity/open';
@@ -33,9 +34,14 @@ export interface OtherWorkspace {
 /**
  * Opens every store of a process, an api and a worker alike; each is opened once, and passed to what uses it.
  *
- * @param other whose stores they are; those of `local` when absent
+ * @param options.tasks the board, where this process has its files
+ * @param options.other whose stores they are; those of `local` when absent
  */
-export async function openStores(database: Database, env: StoresEnvironment, other?: OtherWorkspace) {
+export async function openStores(
+  database: Database,
+  env: StoresEnvironment,
+  { tasks, other }: { tasks: Pick<Board, 'get'> | undefined; other: OtherWorkspace | undefined },
+) {
   const system = await openSystemStores(database, env.BOARD_CREDENTIAL_KEY);
   const configured = await openSettingsStores(database, env, other?.shared.settings);
   const { settings } = configured;
@@ -52,7 +58,7 @@ export async function openStores(database: Database, env: StoresEnvironment, oth
     ...(await openTaskStores(database)),
     ...runs,
     ...(await openChatStores(database)),
-    ...(await openGovernanceStores(database, { ...system, settings, attempts: runs.attempts })),
+    ...(await openGovernanceStores(database, { ...system, settings, attempts: runs.attempts, tasks })),
     ...(await openKnowledgeStores(database, env, other)),
     ...(await openIntegrationStores(database)),
   };

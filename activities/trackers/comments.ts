@@ -6,7 +6,7 @@ import { trackerActor } from '../../domain/trackers/scope';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { Tracker, TrackerComment } from '../../providers/trackers/tracker';
 import { askRules } from '../../stores/governance/require-allowed';
-import { callTracker } from './call-tracker';
+import { callTracker } from '../shared/forge-refusals';
 import type { LinkDependencies } from './dependencies';
 import { changeLink, currentLink, type LinkRef, type LinkWithOperation } from './link-record';
 

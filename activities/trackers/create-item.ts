@@ -2,7 +2,7 @@ import type { Refusal } from '../../contracts/refusal';
 import { refusal } from '../../domain/refusal';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { Tracker, TrackerItem } from '../../providers/trackers/tracker';
-import { callTracker } from './call-tracker';
+import { callTracker } from '../shared/forge-refusals';
 import type { LinkDependencies } from './dependencies';
 import { changeLink, currentLink, type LinkRef, type LinkWithOperation } from './link-record';
 

@@ -4,7 +4,7 @@ import { taskOfItem } from '../../domain/trackers/import-item';
 import { trackerActor } from '../../domain/trackers/scope';
 import { AppError } from '../../platform/errors/app-error';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
-import { callTracker } from './call-tracker';
+import { callTracker } from '../shared/forge-refusals';
 import type { LinkDependencies } from './dependencies';
 import { changeLink, currentLink, type LinkRef } from './link-record';
 

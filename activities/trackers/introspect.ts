@@ -4,7 +4,7 @@ import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { TrackerStore } from '../../stores/integrations/trackers/tracker-store';
 import type { AuditStore } from '../../stores/system/audit-store';
 import type { TrackerIntrospectionInput } from '../../workflows/tracker-introspection/messages';
-import { callTracker } from './call-tracker';
+import { callTracker } from '../shared/forge-refusals';
 import type { Trackers } from './open-trackers';
 
 export interface IntrospectionDependencies {

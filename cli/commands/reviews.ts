@@ -1,4 +1,5 @@
 import { unwrap } from '../../client';
+import { type PatchLine, patchLines } from '../../client/diff';
 import type { components } from '../../client/types';
 import { plain } from '../output/plain';
 import { type Colour, stateStyle, type Style } from '../output/style';
@@ -7,23 +8,21 @@ import { attemptOf } from './runs';
 
 type FileDiff = components['schemas']['FileDiff'];
 
-const marks: Record<string, [string, Colour | undefined]> = {
-  add: ['+', 'green'],
-  delete: ['-', 'red'],
-  context: [' ', undefined],
+const colours: Record<PatchLine['type'], Colour | undefined> = {
+  hunk: 'cyan',
+  add: 'green',
+  delete: 'red',
+  context: undefined,
 };
 
 /** A file of a diff in the form of `diff -u`. */
-function fileText({ path, oldPath, status, binary, cut, hunks }: FileDiff, style: Style): string {
+function fileText(file: FileDiff, style: Style): string {
+  const { path, oldPath, status, binary, cut } = file;
   const names = [`--- ${plain(oldPath ?? path)}`, `+++ ${plain(path)}`].map((line) => style('bold', line));
-  const lines = hunks.flatMap((hunk) => [
-    style('cyan', `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`),
-    ...hunk.lines.map(({ type, content }) => {
-      const [mark, colour] = marks[type] ?? [' ', undefined];
-      const line = mark + plain(content);
-      return colour === undefined ? line : style(colour, line);
-    }),
-  ]);
+  const lines = patchLines(file).map(({ type, text }) => {
+    const colour = colours[type];
+    return colour === undefined ? plain(text) : style(colour, plain(text));
+  });
   const notes = [...(binary ? [`(${status}, binary)`] : []), ...(cut === undefined ? [] : [`(cut: ${cut})`])];
   return `${[...names, ...notes, ...lines].join('\n')}\n`;
 }

@@ -1,7 +1,7 @@
 import type { PermissionApproval } from '../../contracts/governance/agent-permission';
 import type { Delegation } from '../../contracts/governance/delegation';
 import { aTask } from '../../test/support/factories/task';
-import { isActive, outsideReason, undelegatedReason } from './scope';
+import { isActive, outsideReason, scopeFactsOf, undelegatedReason } from './scope';
 
 const delegation = (fields: Partial<Delegation> = {}): Delegation => ({
   id: 'delegation_1',
@@ -36,7 +36,7 @@ describe('the scope of a delegation', () => {
     ['a tag of lessons that is excluded', { excludeTags: ['legal'] }, { lessonTags: ['legal'] }, false],
     ['other tags', { excludeTags: ['legal'] }, { tags: ['design', 7], lessonTags: ['ci'] }, true],
   ])('of %s', (_case, fields, task, within) => {
-    expect(outsideReason(delegation(fields), aTask(task)) === undefined).toBe(within);
+    expect(outsideReason(delegation(fields), scopeFactsOf(aTask(task))) === undefined).toBe(within);
   });
 
   it.each<[string, Partial<PermissionApproval>]>([

@@ -23,5 +23,6 @@ export function toolsNotice(servers: readonly CatalogServer[]): TransportSection
 const how =
   'These tools are called through the board, which applies its rules to each call. The file named in BOARD_TOOL_BRIDGE has the ' +
   'address of a server of the Model Context Protocol (mcpUrl) with all of them, whose names are <server>__<tool> there, and the ' +
-  'handle to send as a bearer token. Without such a client: POST to callUrl {operationId, serverId, tool, arguments}, with a new ' +
+  'handle to send as a bearer token; read it again after a response 401, since the handle is another one after a restart. ' +
+  'Without such a client: POST to callUrl {operationId, serverId, tool, arguments}, with a new ' +
   'operationId for each call and the same one to repeat a request.';

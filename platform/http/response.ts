@@ -14,6 +14,9 @@ export class BytesResponse {
   ) {}
 }
 
+/** A response that is a status without a body. */
+export const emptyResponse = (): BytesResponse => new BytesResponse(Readable.from([]), {});
+
 /** Streams a response; a failure after its beginning ends the connection. */
 export function sendBytes(ctx: HttpContext, { bytes, headers }: BytesResponse): void {
   ctx.body = Readable.from(bytes);

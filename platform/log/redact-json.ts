@@ -2,7 +2,7 @@ import { isSecretName, redactedMark, type Redactor } from './redact';
 
 /** Bounds of one document that is stored for people to read. */
 export interface JsonBounds {
-  /** Of the document as JSON; a longer one is replaced by the beginning of its text. */
+  /** Of the document as JSON; a longer one is replaced by the beginning of its text. `Infinity`: as long as it is. */
   bytes: number;
   depth: number;
   items: number;
@@ -54,6 +54,9 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
   };
 
   const clean = record(document, 0);
+  if (bounds.bytes === Infinity) {
+    return { value: clean, changed };
+  }
   const text = JSON.stringify(clean);
   if (Buffer.byteLength(text) <= bounds.bytes) {
     return { value: clean, changed };

@@ -14,6 +14,7 @@ const layers = [
   'services',
   'scripts',
   'client',
+  'mcp',
   'cli',
 ];
 
@@ -97,7 +98,7 @@ export const layerRules = [
   ]),
   layer('api', [
     {
-      regex: anythingBut(['api', 'contracts', 'platform', 'domain', 'stores', 'workflows']),
+      regex: anythingBut(['api', 'contracts', 'platform', 'domain', 'stores', 'workflows', 'mcp', 'client']),
       message: 'HTTP calls stores or starts workflows; side effects are activities.',
     },
     {
@@ -108,7 +109,9 @@ export const layerRules = [
   ]),
   layer('worker', [
     {
-      regex: anythingBut(layers.filter((name) => !['api', 'services', 'scripts', 'client', 'cli'].includes(name))),
+      regex: anythingBut(
+        layers.filter((name) => !['api', 'services', 'scripts', 'client', 'mcp', 'cli'].includes(name)),
+      ),
       message: 'The worker serves workflows and activities, and knows nothing of HTTP.',
     },
   ]),
@@ -138,9 +141,15 @@ export const layerRules = [
       message: 'The client is what callers of the API have, and nothing else of ours.',
     },
   ]),
+  layer('mcp', [
+    {
+      regex: anythingBut(['mcp', 'client', 'contracts']),
+      message: 'Tools for models drive the API by its client; their arguments have its shapes.',
+    },
+  ]),
   layer('cli', [
     {
-      regex: anythingBut(['cli', 'client']),
+      regex: anythingBut(['cli', 'client', 'mcp']),
       message: 'The command drives the API as any caller does: by its client, and nothing else of ours.',
     },
   ]),

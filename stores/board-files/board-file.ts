@@ -4,6 +4,7 @@ import type { FrontMatter } from './format/front-matter';
 import type { TaskPath } from './format/layout';
 import { deepFreeze } from './format/plain';
 import type { FileState, Fingerprint } from './format/read-task-file';
+import type { RecentSources } from './format/recent-sources';
 import { parseTask, TaskDocumentError } from './format/task-document';
 
 /** A file that holds a task. */
@@ -26,10 +27,15 @@ export interface BrokenFile extends Fingerprint {
 
 export type BoardFile = TaskFile | BrokenFile;
 
-/** Makes sense of what was read. `source` is what a later write needs to preserve the notation of the file. */
+/**
+ * Makes sense of what was read. `source` is what a later write needs to preserve the notation of the file.
+ *
+ * @param recent what was written last, which needs no parser
+ */
 export function interpret(
   path: TaskPath,
   state: Exclude<FileState, { kind: 'missing' }>,
+  recent: Pick<RecentSources, 'get'>,
 ): { file: BoardFile; source?: FrontMatter } {
   const { signature, fresh } = state;
   if (state.kind === 'unreadable') {
@@ -38,8 +44,9 @@ export function interpret(
     };
   }
   try {
-    const { task, source } = parseTask(state.text, state.writtenAt);
-    return { file: { kind: 'task', path, signature, fresh, hash: state.hash, task: deepFreeze(task) }, source };
+    const { hash } = state;
+    const { task, source } = recent.get(hash) ?? parseTask(state.text, state.writtenAt);
+    return { file: { kind: 'task', path, signature, fresh, hash, task: deepFreeze(task) }, source };
   } catch (error) {
     if (!(error instanceof TaskDocumentError)) {
       throw error;

@@ -12,6 +12,7 @@ import { sweepTemporaryFiles } from './format/durable-file';
 import { eachLimited } from './format/each-limited';
 import { duplicateDiagnostics } from './format/identity';
 import { locations, partsOf, progressFolder } from './format/layout';
+import { RecentSources } from './format/recent-sources';
 import { isTaskId } from './format/task-id';
 import { selectTasks } from './index/query';
 import { TaskIndex } from './index/task-index';
@@ -47,7 +48,7 @@ export async function createBoard({
     }
   });
   const locks = createTaskLocks(dir, log);
-  const deps = { dir, index, locks, log, clock };
+  const deps = { dir, index, locks, log, recent: new RecentSources(), clock };
   const follower = createFollower(deps);
   const observeAll = (paths: Parameters<Follower['observe']>[0][]): Promise<void> =>
     eachLimited(looksAtOnce, paths, (path) => follower.observe(path)).catch((error: unknown) =>

@@ -38,7 +38,7 @@ interface Step {
 
 /** The ways a board is written to; all of them under the lock of the task. */
 export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
-  const { dir, index, locks, follower, clock } = deps;
+  const { dir, index, locks, follower, recent, clock } = deps;
   const locations = createFileLocations(deps);
 
   async function create(
@@ -70,7 +70,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
       }
       assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path });
-      const file = await writeTask({ dir, path, task, held });
+      const file = await writeTask({ dir, path, task, held, recent });
       index.put(file);
       return file.task;
     });
@@ -100,8 +100,8 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         if (path === file.path && isSameTask(task, file.task)) {
           return file;
         }
-        const seen = { signature: file.signature, source };
-        const written = await writeTask({ dir, path: file.path, task, seen, held }).catch(unlessFileChanged);
+        const seen = { signature: file.signature, hash: file.hash, source };
+        const written = await writeTask({ dir, path: file.path, task, seen, held, recent }).catch(unlessFileChanged);
         if (written) {
           return step.moves ? locations.relocate(written, path, held) : locations.place(written, path);
         }

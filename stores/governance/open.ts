@@ -1,3 +1,4 @@
+import type { Board } from '../board-files/types';
 import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
 import type { FeedStore } from '../system/feed-store';
@@ -24,12 +25,14 @@ export interface GovernanceEnvironment extends Omit<BudgetSources, 'isOver'> {
   /** Where changes of goals are announced. */
   feed: FeedStore;
   attempts: { get(id: string): Promise<{ state: string } | undefined> };
+  /** Absent in a process without the files of the board. */
+  tasks?: Pick<Board, 'get'> | undefined;
 }
 
 /** Opens the stores of rules and the decisions made by them, and the one place that decides by these rules. */
 export async function openGovernanceStores(
   database: Database,
-  { rates, attempts, feed, ...environment }: GovernanceEnvironment,
+  { rates, attempts, feed, tasks, ...environment }: GovernanceEnvironment,
 ) {
   const isOver = async (attemptId: string): Promise<boolean> => {
     const attempt = await attempts.get(attemptId);
@@ -46,7 +49,7 @@ export async function openGovernanceStores(
     goals: createGoalStore(database, ({ id: goalId, state, revision, updatedAt }) =>
       feed.append({ type: 'notice', notice: { type: 'goal:changed', goalId, state, revision, updatedAt } }),
     ),
-    permissionApprovals: createPermissionApprovalStore(database),
+    permissionApprovals: createPermissionApprovalStore(database, tasks),
     policies: createPolicyStore(database),
     runContinuations: createRunContinuationStore(database),
     scoring: createScoringStore(database),

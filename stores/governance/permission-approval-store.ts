@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { PermissionApproval, PermissionApprovalQuery } from '../../contracts/governance/agent-permission';
+import { type ScopeFacts, scopeFactsOf } from '../../domain/delegation/scope';
 import { compact } from '../../platform/json/compact';
 import { offsetOfPage, type Page } from '../../platform/lists/page';
+import type { Board } from '../board-files/types';
 import type { Database, Stored } from '../port/collection';
 import { findPage } from '../port/find-page';
 import { insertOrGet } from '../port/insert';
 
-/** `usedFor` names the one thing that was let through, so that a repetition of it finds its approval. */
-type Document = Stored & Omit<PermissionApproval, 'id'> & { usedFor?: string };
+/**
+ * `usedFor` names the one thing that was let through, so that a repetition of it finds its approval. `requestedFacts` are those of
+ * its task when it was requested, in a process that has the board.
+ */
+type Document = Stored & Omit<PermissionApproval, 'id'> & { usedFor?: string; requestedFacts?: ScopeFacts };
 
-const present = ({ _id, usedFor: _usedFor, ...fields }: Document): PermissionApproval => ({ id: _id, ...fields });
+const present = ({ _id, usedFor: _usedFor, requestedFacts: _facts, ...fields }: Document): PermissionApproval => ({
+  id: _id,
+  ...fields,
+});
 
 /** How long a review counts, in milliseconds: a day. */
 export const reviewCountsMs = 86_400_000;
@@ -28,7 +36,7 @@ export interface ApprovalNeed {
 }
 
 /** Permissions that agents have requested. */
-export async function createPermissionApprovalStore(db: Database) {
+export async function createPermissionApprovalStore(db: Database, tasks?: Pick<Board, 'get'>) {
   const oldest = { createdAt: 1, _id: 1 } as const;
   const approvals = await db.collection<Document>({
     name: 'permission-approvals',
@@ -50,6 +58,11 @@ export async function createPermissionApprovalStore(db: Database) {
       { $set: { usedFor, usedAt: at.toISOString() } },
     );
     return used !== undefined || (await approvals.get(_id))?.usedFor === usedFor;
+  }
+
+  async function factsOf(taskId: string | undefined): Promise<Pick<Document, 'requestedFacts'>> {
+    const task = taskId === undefined ? undefined : (await tasks?.get(taskId))?.task;
+    return task ? { requestedFacts: scopeFactsOf(task) } : {};
   }
 
   return {
@@ -80,7 +93,8 @@ export async function createPermissionApprovalStore(db: Database) {
       const digits = createHash('sha256')
         .update(`${subject}\n${newest?._id ?? ''}`)
         .digest('hex');
-      const document = { _id: `approval_${digits.slice(0, 12)}`, subject, ...fields };
+      const facts = await factsOf(fields.taskId);
+      const document = { _id: `approval_${digits.slice(0, 12)}`, subject, ...fields, ...facts };
       const first = await insertOrGet<Document>(approvals, document);
       if (first.subject !== subject) {
         throw new Error(`The approval ${first._id} is of another action.`);
@@ -108,13 +122,16 @@ export async function createPermissionApprovalStore(db: Database) {
     },
 
     async request({ id, ...fields }: PermissionApproval): Promise<void> {
-      await approvals.insert({ _id: id, ...fields });
+      await approvals.insert({ _id: id, ...fields, ...(await factsOf(fields.taskId)) });
     },
 
     async get(id: string): Promise<PermissionApproval | undefined> {
       const record = await approvals.get(id);
       return record && present(record);
     },
+
+    /** What its task was when it was requested; `undefined` when no task was known then. */
+    requestedFacts: async (id: string): Promise<ScopeFacts | undefined> => (await approvals.get(id))?.requestedFacts,
 
     /** Those not reviewed yet, the oldest first. */
     async pending({ agentId, page, limit, cursor }: PermissionApprovalQuery): Promise<Page<PermissionApproval>> {

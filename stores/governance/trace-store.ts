@@ -9,6 +9,7 @@ import type { Database, Stored } from '../port/collection';
 import { DuplicateKeyError } from '../port/errors';
 import { findPage } from '../port/find-page';
 import { inOrder } from '../port/in-order';
+import { createInbox } from './trace-inbox';
 
 export type TraceRecord = Stored & Omit<GovernanceTrace, 'id' | 'matchedRules'> & { raw: Record<string, unknown> };
 
@@ -32,7 +33,7 @@ const listed = ({ _id, raw: _raw, ...trace }: TraceRecord): GovernanceTrace => (
 /** Why decisions came out as they did. Nothing that looks like a secret is ever stored. */
 export async function createTraceStore(db: Database, now: () => Date = () => new Date()) {
   const newest = { createdAt: -1, _id: -1 } as const;
-  const traces = await db.collection<TraceRecord>({
+  const filed = await db.collection<TraceRecord>({
     name: 'governance-traces',
     indexes: [
       { keys: { kind: 1, ...newest } },
@@ -44,6 +45,7 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
     ],
     expire: { field: 'createdAt', afterSeconds: keptSeconds },
   });
+  const traces = await createInbox(db, { name: 'governance-trace-inbox', filed });
   const redact = createRedactor();
 
   /** A trace with its id, and the promise that it is stored: one with a `dedupeKey` that is stored already changes nothing. */
@@ -54,7 +56,7 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
 
   async function insert(document: TraceRecord, { dedupeKey }: TraceInput): Promise<void> {
     try {
-      await traces.insert(document);
+      await traces.add(document);
     } catch (error) {
       if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) {
         throw error;
@@ -68,7 +70,7 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
     // From the service's own enumerations and clock; everything else may have come from a caller.
     const words = redactJson({ title, summary, ...compact({ remediation }), subject, evaluatedRules, steps }, redact, {
       ...bounds,
-      bytes: Number.MAX_SAFE_INTEGER,
+      bytes: Infinity,
     });
     const evidence = redactJson(raw, redact, bounds);
     return {
@@ -104,14 +106,18 @@ export async function createTraceStore(db: Database, now: () => Date = () => new
         ...(actionType === undefined ? {} : { 'subject.actionType': actionType }),
         createdAt: { $gte: startTime ?? '', ...(endTime === undefined ? {} : { $lte: endTime }) },
       };
-      return (await findPage(traces, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(listed);
+      await traces.fileAll();
+      return (await findPage(filed, { filter, order: { key: 'createdAt', direction: -1 } }, part)).map(listed);
     },
 
     /** Traces that were written before a moment. */
-    before: (moment: string): AsyncGenerator<TraceRecord> => inOrder(traces, { field: 'createdAt', before: moment }),
+    async *before(moment: string): AsyncGenerator<TraceRecord> {
+      await traces.fileAll();
+      yield* inOrder(filed, { field: 'createdAt', before: moment });
+    },
 
     /** @returns whether there was one */
-    remove: async (id: string): Promise<boolean> => (await traces.deleteMany({ _id: id })) > 0,
+    remove: (id: string): Promise<boolean> => traces.remove(id),
 
     /** With the decision's inputs. */
     async get(id: string): Promise<(GovernanceTrace & { raw: Record<string, unknown> }) | undefined> {

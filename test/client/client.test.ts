@@ -52,6 +52,13 @@ describe('client of a board that loses connections', () => {
   const client = () => createBoardClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   const keys = () => received.map(({ headers }) => headers['idempotency-key']);
 
+  it('sends the key of a body as its header too, which wins over a body', async () => {
+    losses = 0;
+    const options = { params: { path: { taskId: 'task_20260101_abcdef' } }, body: { idempotencyKey: 'key-of-mine' } };
+    await unwrap(client().POST('/api/agents/{taskId}/start', options));
+    expect(keys()).toEqual(['key-of-mine']);
+  });
+
   it('repeats a POST under one key', async () => {
     losses = 2;
     await unwrap(client().POST('/api/tasks', { body: { title: 'Mend the door' } }));

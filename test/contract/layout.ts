@@ -21,6 +21,7 @@ export const topLevel = [
     'client',
     'contracts',
     'domain',
+    'mcp',
     'platform',
     'providers',
     'services',

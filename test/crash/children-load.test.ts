@@ -1,5 +1,4 @@
-import { eventually } from '../../platform/testing/eventually';
-import { settingsCacheMs } from '../../stores/settings/settings-store';
+import { changeFeatures } from '../support/change-features';
 import { type Stack, startStack } from '../support/stack/stack';
 
 interface Run {
@@ -24,9 +23,7 @@ describe('a tree of many children', () => {
   const refusedChild = async (parentAttemptId: string) =>
     stack.call.post(`/api/agents/${await waitingTask()}/start`, { parentAttemptId });
   const settings = async (admission: object) => {
-    await stack.call.ok('PATCH', '/api/settings/features', { admission });
-    const changedAt = performance.now();
-    await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
+    await changeFeatures(stack.call, { admission });
   };
 
   it('trips the breaker with 256 descendants, 16 deep', async () => {

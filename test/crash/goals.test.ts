@@ -2,14 +2,16 @@ import { join } from 'node:path';
 import type { Goal } from '../../contracts/governance/goals/goal';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { changeFeatures } from '../support/change-features';
 import { aRepository } from '../support/git/repository';
-import { type GoalKillPoints, goalKillPoints } from '../support/processes/goal-kill-points';
+import { goalKillPoints } from '../support/processes/goal-kill-points';
+import type { KillPoints } from '../support/processes/kill-points';
 import { persistently } from '../support/processes/persistently';
 import { allowContinuations, aPursuedGoal, pursuer, readGoal } from '../support/runs/goals';
 import { type Service, soonAgain, startService } from '../support/stack/service';
 
 let files: TempDir;
-let points: GoalKillPoints;
+let points: KillPoints;
 let service: Service;
 
 /** The goal once it is in the state, whatever is being started again meanwhile. */
@@ -92,7 +94,7 @@ describe('kill -9 in the middle of a goal', () => {
     ['after a continuation was launched, and before that is recorded', 'after launch'],
     ['after a continuation was recorded', 'after dispatchRunContinuation'],
   ])('of the worker %s by the watcher launches it once', async (_when, step) => {
-    await service.call.ok('PATCH', '/api/settings/features', { watcher: { continueRuns: true } });
+    await changeFeatures(service.call, { watcher: { continueRuns: true } });
     await points.arm(step);
     const { id: taskId } = await service.call.createTask({ title: 'Watched', git: { repo: 'sample' } });
     await service.call.start(taskId, { agent: 'second' });

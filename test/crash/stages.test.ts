@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { settingsCacheMs } from '../../stores/settings/settings-store';
 import { type Answer, scriptAgent } from '../support/caller';
+import { settingsInUse } from '../support/change-features';
 import { type GitBreakpoints, gitBreakpoints } from '../support/git/git-breakpoints';
 import { aRepository } from '../support/git/repository';
 import { kill } from '../support/processes/kill';
@@ -111,7 +111,7 @@ describe('runs after a crash at each stage', () => {
     await persistently(() =>
       service.call.ok('PATCH', '/api/settings/features', { admission: { limits: { global: { runs: limit } } } }),
     );
-    await delay(settingsCacheMs);
+    await settingsInUse();
   }
 
   /** Kills an agent of the latest started attempts, if one still runs. */

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { findByEnvironment } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { settingsCacheMs } from '../../stores/settings/settings-store';
 import { outputCleanupId } from '../../workflows/output-cleanup/messages';
 import { temporaryAuthorityId } from '../../workflows/temporary-authority/messages';
 import { createWorktreeLauncher } from '../../workflows/worktree/client';
 import { type Answer, scriptAgent } from '../support/caller';
+import { changeFeatures } from '../support/change-features';
 import { anApprovalRequest } from '../support/factories/approval';
 import { aRepository } from '../support/git/repository';
 import { persistently } from '../support/processes/persistently';
@@ -174,11 +174,10 @@ describe('timers after crashes', () => {
     await setRunTime(service, aheadMs);
     overtime = await launch('elsewhere', null);
     // From here on the run far away has all capacity, and every process reads the new limit.
-    await call.ok('PATCH', '/api/settings/features', {
+    await changeFeatures(call, {
       agents: { timeoutMinutes: 240 },
       admission: { limits: { provider: { runs: 1 } } },
     });
-    await delay(settingsCacheMs);
     const expiresAt = inMs(aheadMs);
     const emergencyOverride = { justification: 'production is down', expiresAt };
     const wide = transitionOf(jailed.confined, 'implement', 'wide', { emergencyOverride });

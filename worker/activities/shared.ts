@@ -88,7 +88,10 @@ export async function openShared({
   sleepGuard,
   providers: families,
 }: WorkerParts) {
-  const stores = await openStores(database, env, local && { workspaceId, shared: local.stores });
+  const stores = await openStores(database, env, {
+    tasks: board,
+    other: local && { workspaceId, shared: local.stores },
+  });
   const { activeRuns, attempts, events, feed, hosts, recoveries, settings, traces, worktrees } = stores;
   const now = () => new Date();
   const { admissionRequests: requests, queue, reservations, telemetry, trees } = stores;

@@ -138,17 +138,19 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       return refuseReattach(record, 'adapter-reattach-unsupported');
     }
     revokeOnStop(record, stop);
+    const ranMs = startedAt === undefined ? 0 : deps.now().getTime() - Date.parse(startedAt);
     const orphan: OrphanedAgent = {
       process: processIdentity.parse(process),
       recorded: await recordedOf(deps.events, attemptId),
-      ranMs: startedAt === undefined ? 0 : deps.now().getTime() - Date.parse(startedAt),
+      ranMs,
     };
     const reattach = provider.reattach.bind(provider);
     const fence = await takeFence(record, 'run');
+    const toolBridge = await toolBridgeOf(deps, record, ranMs);
     const outcome = await withObservers(
       record,
       { path: workspace.path, fence, awake, firstEvents: () => [recoveredEvent(record)] },
-      (dispatch, sink) => reattach({ dispatch, orphan }, sink, stop),
+      (dispatch, sink) => reattach({ dispatch: { ...dispatch, ...compact({ toolBridge }) }, orphan }, sink, stop),
     );
     if ('refused' in outcome) {
       return refuseReattach(record, outcome.refused);
@@ -194,7 +196,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
 
   /** The credentials of the agent; they are only in the files that the agent is given. */
   async function handleOf(record: AttemptRecord): Promise<Pick<AgentDispatch, 'handle' | 'toolBridge'>> {
-    const toolBridge = await toolBridgeOf(deps, record);
+    const toolBridge = await toolBridgeOf(deps, record, 0);
     return {
       ...(record.agentConfig.launchesChildren === true ? { handle: await deps.handles.issue(record._id) } : {}),
       ...compact({ toolBridge }),

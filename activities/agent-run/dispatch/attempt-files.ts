@@ -63,7 +63,7 @@ export async function removeFilesOfEnded(
   return ended.length;
 }
 
-const fileName = /^(attempt_[A-Za-z0-9]+)(?:(?:\.(?:handle|tools))?\.json(?:\.draft)?|\.net)?$/;
+const fileName = /^(attempt_[A-Za-z0-9]+)(?:(?:\.(?:handle|tools))?\.json(?:\.draft)?|\.net|\.tools)?$/;
 
 /** A file or directory of each attempt that has any. */
 async function filesOfAttempts({ transportDir, agentsDir }: AttemptDirectories): Promise<Map<string, string>> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PermissionApproval } from '../../../contracts/governance/agent-permission';
 import type { DelegatedApproval, Delegation } from '../../../contracts/governance/delegation';
 import type { Task } from '../../../contracts/tasks/task';
-import { outsideReason, undelegatedReason } from '../../../domain/delegation/scope';
+import { outsideReason, scopeFactsOf, undelegatedReason } from '../../../domain/delegation/scope';
 import { decidePermission } from '../../../domain/governance/agent-permission';
 import { AppError, assertFound } from '../../../platform/errors/app-error';
 import type { ApiContext } from '../../context';
@@ -25,9 +25,13 @@ async function ownDelegation({ delegations }: DelegationContext, actor: string):
   return delegation;
 }
 
-/** The task of an approval that a delegation is about. @throws AppError 403 with the reason when it is about none */
+/**
+ * The task of an approval that a delegation is about, by what it was at the request and by what it is.
+ *
+ * @throws AppError 403 with the reason when it is about none
+ */
 async function assertDelegated(
-  { agentPermissions, board }: DelegationContext,
+  { agentPermissions, board, permissionApprovals }: DelegationContext,
   delegation: Delegation,
   approval: PermissionApproval,
 ): Promise<Task> {
@@ -37,10 +41,15 @@ async function assertDelegated(
   if (!task) {
     throw refused('It is the request of no task, so that it is in the scope of no delegation.', details);
   }
+  const requested = await permissionApprovals.requestedFacts(approval.id);
+  if (!requested) {
+    throw refused('What its task was at the request is not known: an administrator decides it.', details);
+  }
   const because =
     (rule === 'restriction' ? reason : undefined) ??
     undelegatedReason(delegation, approval) ??
-    outsideReason(delegation, task);
+    outsideReason(delegation, requested) ??
+    outsideReason(delegation, scopeFactsOf(task));
   if (because !== undefined) {
     throw refused(because, details);
   }

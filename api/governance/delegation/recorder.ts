@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { outsideReason } from '../../../domain/delegation/scope';
+import { outsideReason, scopeFactsOf } from '../../../domain/delegation/scope';
 import type { OwedWrites } from '../../../platform/operations/owed-writes';
 import type { RecordedChange } from '../../../stores/board-files/wrappers/recorded-board';
 import type { Stores } from '../../../stores/open-stores';
@@ -16,7 +16,9 @@ export function createDelegationRecorder({
     const timestamp = new Date().toISOString();
     await owed.write(`delegation log of ${after.id}`, async () => {
       const delegation = await delegations.active();
-      if (!delegation || actor !== `agent:${delegation.delegateAgent}` || outsideReason(delegation, after)) {
+      const isDelegate = delegation !== null && actor === `agent:${delegation.delegateAgent}`;
+      const facts = [before ?? after, after].map(scopeFactsOf);
+      if (!isDelegate || facts.some((each) => outsideReason(delegation, each) !== undefined)) {
         return;
       }
       const digits = createHash('sha256').update(`${after.id}@${after.revision}`).digest('hex');

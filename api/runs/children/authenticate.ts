@@ -3,14 +3,19 @@ import { attemptHandleHeader, childrenPermission } from '../../../contracts/runs
 import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
 import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { HandleAuthenticator } from '../../../platform/http/routing/routes';
-import { type AttemptHandleStore, type HandleKind, workspaceOfHandle } from '../../../stores/runs/attempt-handle-store';
+import {
+  type AttemptHandleStore,
+  attemptOfHandle,
+  type HandleKind,
+  workspaceOfHandle,
+} from '../../../stores/runs/attempt-handle-store';
 import type { AttemptStore } from '../../../stores/runs/attempt-store';
 import { hasRunningAgent } from '../../../stores/runs/launch/launch-parent';
 
 /** What knows the handles of one workspace. */
 interface HandleSources {
-  attemptHandles: Pick<AttemptHandleStore, 'attemptOf'>;
-  toolBridgeHandles: Pick<AttemptHandleStore, 'attemptOf'>;
+  attemptHandles: Pick<AttemptHandleStore, 'verify'>;
+  toolBridgeHandles: Pick<AttemptHandleStore, 'verify'>;
   attempts: Pick<AttemptStore, 'get'>;
 }
 
@@ -26,7 +31,7 @@ interface PresentedAs {
   permission: string;
   authMethod: 'attempt-handle' | 'tool-bridge';
   presented: (headers: IncomingHttpHeaders) => string | undefined;
-  handles: (sources: HandleSources) => Pick<AttemptHandleStore, 'attemptOf'>;
+  handles: (sources: HandleSources) => Pick<AttemptHandleStore, 'verify'>;
 }
 
 const children: PresentedAs = {
@@ -71,9 +76,9 @@ const handleAuthenticator = (
     if (handle === undefined || workspaceId === undefined || !sources) {
       return undefined;
     }
-    const attemptId = await handles(sources).attemptOf(handle);
+    const attemptId = attemptOfHandle(handle, kind);
     const record = attemptId === undefined ? undefined : await sources.attempts.get(attemptId);
-    if (!record || !hasRunningAgent(record)) {
+    if (!record || !hasRunningAgent(record) || !(await handles(sources).verify(handle, record.supervisor))) {
       return undefined;
     }
     const { _id, agent } = record;

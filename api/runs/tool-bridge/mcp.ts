@@ -10,7 +10,7 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { validationError } from '../../../platform/errors/app-error';
-import { parseBoundedJson } from '../../../platform/json/bounded';
+import { parseJsonRpc } from '../../../platform/http/body/json-rpc';
 import { textDigest } from '../../../platform/json/digest';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { serviceVersion } from '../../version';
@@ -37,8 +37,6 @@ interface Answer {
   /** A new client begins: its session is to be named. */
   initialized: boolean;
 }
-
-const shape = { depth: 48, values: 50_000, nameLength: 1_024 };
 
 /**
  * Answers one message of a client of the Model Context Protocol. Nothing is remembered between two of them: each has the handle, and
@@ -85,13 +83,7 @@ function operationOf(session: string, id: string | number): string {
 }
 
 function messageOf(body: Buffer): JSONRPCMessage {
-  let value: unknown;
-  try {
-    value = parseBoundedJson(body.toString('utf8'), shape);
-  } catch (error) {
-    throw validationError([{ path: '', message: `is no JSON that is accepted: ${(error as Error).message}` }]);
-  }
-  const parsed = JSONRPCMessageSchema.safeParse(value);
+  const parsed = JSONRPCMessageSchema.safeParse(parseJsonRpc(body));
   if (!parsed.success) {
     throw validationError([{ path: '', message: 'must be one message of JSON-RPC 2.0' }]);
   }

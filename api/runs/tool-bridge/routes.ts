@@ -3,7 +3,7 @@ import { bridgedCall, toolCall } from '../../../contracts/integrations/tool-call
 import { toolCatalog } from '../../../contracts/integrations/tool-catalog';
 import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
 import { routeLimit } from '../../../platform/http/limits/rate-limit';
-import { BytesResponse, RawJson } from '../../../platform/http/response';
+import { emptyResponse, RawJson } from '../../../platform/http/response';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { WorkflowContext } from '../../context';
 import { callTool } from '../../integrations/tool-servers/call';
@@ -77,15 +77,12 @@ export function toolBridgeRoutes(routes: Routes, context: WorkflowContext): void
       if (answer.initialized) {
         ctx.set(sessionHeader, newSession());
       }
+      // A notification has no response.
       if (answer.message === undefined) {
         ctx.status = 202;
-        return new BytesResponse(nothing(), {});
+        return emptyResponse();
       }
       return new RawJson(Buffer.from(JSON.stringify(answer.message)));
     },
   );
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  // A notification has no response.
 }

@@ -9,6 +9,8 @@ interface AuthorizedRequest {
   credential?: 'attempt-handle' | 'tool-bridge' | undefined;
   /** Whether it changes only what is the caller's own, which a read-only person may. */
   ownAccount?: boolean | undefined;
+  /** Whether it changes nothing by itself. */
+  relays?: boolean | undefined;
 }
 
 const carriers = { 'attempt-handle': 'in X-Board-Attempt-Handle', 'tool-bridge': 'as a bearer token' } as const;
@@ -21,7 +23,7 @@ const carriers = { 'attempt-handle': 'in X-Board-Attempt-Handle', 'tool-bridge':
 export function authorize(
   auth: AuthContext | undefined,
   permission: string,
-  { method, credential, ownAccount = false }: AuthorizedRequest,
+  { method, credential, ownAccount = false, relays = false }: AuthorizedRequest,
 ): AuthContext {
   if (!auth) {
     throw new AppError('AUTH_REQUIRED', {
@@ -35,7 +37,7 @@ export function authorize(
   }
   const standing = { required: [permission], currentRole: auth.role, currentPermissions: auth.permissions };
   const isOwnAccount = ownAccount && auth.actorType === 'user';
-  if (auth.role === 'read-only' && !isReadMethod(method) && !isOwnAccount) {
+  if (auth.role === 'read-only' && !isReadMethod(method) && !isOwnAccount && !relays) {
     throw new AppError('WRITE_FORBIDDEN', {
       status: 403,
       message: 'A read-only caller cannot change anything.',

@@ -66,6 +66,8 @@ export interface RouteContract<
   credential?: HandleCredential;
   /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
   ownAccount?: true;
+  /** It changes nothing by itself: the requests that it makes for the caller are permitted one by one. */
+  relays?: true;
   /** Hosts execute what it configures, or it names a path on them. */
   onHosts?: true;
   /** Of a public route: the parameter of its path that names the workspace; the workspace of the routes when absent. */
@@ -262,6 +264,7 @@ async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDepen
     method: ctx.method,
     credential: contract.credential,
     ownAccount: contract.ownAccount,
+    relays: contract.relays,
   });
   if (contract.localAgent) {
     assertMayRunAgents(auth, { headers: ctx.req.headers, connection: ctx.req.socket });

@@ -1,4 +1,5 @@
 import { type AttemptHandleFile, attemptHandleHeader } from '../../../contracts/runs/attempt-handle';
+import type { DeliveredToolBridge } from '../../../contracts/runs/launch/tool-bridge';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { findCommand } from '../../../platform/processes/find-command';
@@ -12,7 +13,7 @@ import { agentEnvironment, type AgentHost, toolServerSecrets } from './agent-env
 import { attemptVariable } from './end-attempt';
 import type { RecordedOutput } from './recorded-output';
 import { spawnAgent, type SpawnedAgent } from './spawn-agent';
-import { type TransportFile, transportFile, writeTransport } from './transport-file';
+import { type TransportFile, transportFile, writeToolBridge, writeTransport } from './transport-file';
 
 export interface LaunchedAgent {
   agent: SpawnedAgent & { detachment?: Detachment };
@@ -63,7 +64,7 @@ export async function launchLocal(
     return { problem: (error as Error).message };
   }
 
-  const json = JSON.stringify(dispatch.transport);
+  const json = documentOf(dispatch);
   const handle = handleFile(dispatch);
   const transport = await writeTransport(transportDir, attemptId, { json, user: host.user, handle, toolBridge });
   try {
@@ -92,7 +93,13 @@ export async function launchLocal(
     const spawned =
       spoolDir === undefined
         ? await spawnAgent(request)
-        : await launchDetached(request, { spoolDir, json, secrets, over, limitBytes: spoolLimit(dispatch) });
+        : await launchDetached(request, {
+            spoolDir,
+            json: boundDocument(dispatch),
+            secrets,
+            over,
+            limitBytes: spoolLimit(dispatch),
+          });
     return { agent: spawned, transport, json, sandbox, secrets: [...secrets, ...toolServerSecrets(agent, host)] };
   } catch (error) {
     await transport.remove();
@@ -101,6 +108,20 @@ export async function launchLocal(
     }
     return { problem: `${command.path} could not be started: ${errorMessage(error)}` };
   }
+}
+
+/** The part of the document that is the same for every worker of the attempt: what is recorded. */
+const boundDocument = ({ transport }: AgentDispatch): string => JSON.stringify(transport);
+
+/** The document as the agent receives it: what is recorded, and where the tools of the run are called. */
+function documentOf({ transport, transportDir, attemptId, toolBridge }: AgentDispatch): string {
+  if (!toolBridge) {
+    return JSON.stringify(transport);
+  }
+  const { catalogDigest, catalogUrl, callUrl, mcpUrl } = toolBridge;
+  const handlePath = transportFile(transportDir, attemptId).toolBridgePath;
+  const delivered: DeliveredToolBridge = { catalogDigest, catalogUrl, callUrl, mcpUrl, handleFile: handlePath };
+  return JSON.stringify({ ...transport, toolBridge: delivered });
 }
 
 /** What the agent is given to act in the name of its attempt. */
@@ -135,10 +156,18 @@ export async function adoptLocal(
     return { refused: 'adapter-reattach-unsupported' };
   }
   const { secrets } = agentEnvironment(host, agent.environmentKeys);
-  const json = JSON.stringify(dispatch.transport);
+  const transport = transportFile(transportDir, attemptId);
+  if (dispatch.toolBridge) {
+    if ((await dispatch.isCurrent?.()) === false) {
+      throw new AttemptMovedOnError(attemptId);
+    }
+    // The handle that the worker before has issued counts no more.
+    await writeToolBridge(transport, JSON.stringify(dispatch.toolBridge), host.user);
+  }
+  const bound = { json: boundDocument(dispatch), secrets };
   const limitBytes = spoolLimit(dispatch);
-  const detached = await findDetached({ attemptId, spoolDir, identity, json, secrets, over, limitBytes });
+  const detached = await findDetached({ attemptId, spoolDir, identity, ...bound, over, limitBytes });
   return 'refused' in detached
     ? detached
-    : { agent: detached, recorded, transport: transportFile(transportDir, attemptId), json, secrets };
+    : { agent: detached, recorded, transport, json: documentOf(dispatch), secrets };
 }

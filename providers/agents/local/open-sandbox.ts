@@ -17,7 +17,7 @@ export async function openSandbox(
   if (!host.sandbox) {
     return { problem: 'The run has to be confined, and this host confines none.' };
   }
-  const { path, handlePath, toolBridgePath } = transportFile(transportDir, attemptId);
+  const { path, handlePath, toolBridgeDirectory } = transportFile(transportDir, attemptId);
   const { variables } = agentEnvironment(host, agent.environmentKeys);
   const program = findCommand(agent.command ?? '', variables.PATH ?? '');
   try {
@@ -26,7 +26,7 @@ export async function openSandbox(
       ...sandbox,
       worktreePath,
       directory: transportDir,
-      given: [path, handlePath, toolBridgePath],
+      given: [path, handlePath, toolBridgeDirectory],
       callsApi: agent.launchesChildren === true || toolBridge !== undefined,
       ...compact({ home: variables.HOME, user: host.user, program: 'path' in program ? program.path : undefined }),
     });

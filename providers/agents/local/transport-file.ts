@@ -8,8 +8,10 @@ export interface TransportFile {
   path: string;
   /** Absolute; there only where a handle was written. */
   handlePath: string;
-  /** Absolute; there only where a tool bridge was written. */
+  /** Absolute; there only where a tool bridge was written. It is replaced when another worker adopts the agent. */
   toolBridgePath: string;
+  /** What it is in: a sandbox that shows a file shows the one of its start, and a directory the files of now. */
+  toolBridgeDirectory: string;
   remove(): Promise<void>;
 }
 
@@ -19,20 +21,27 @@ export function transportFile(directory: string, attemptId: string): TransportFi
     path: pathIn(directory, attemptId),
     handlePath: handleIn(directory, attemptId),
     toolBridgePath: toolBridgeIn(directory, attemptId),
+    toolBridgeDirectory: toolsIn(directory, attemptId),
     remove: () => removeTransport(directory, attemptId),
   };
 }
 
 /** Removes the document and the handle, and what a worker that died while it wrote it has left. */
 export async function removeTransport(directory: string, attemptId: string): Promise<void> {
-  const files = [pathIn, handleIn, toolBridgeIn].map((file) => file(directory, attemptId));
+  const files = [pathIn, handleIn, formerToolBridgeIn].map((file) => file(directory, attemptId));
   await Promise.all(files.flatMap((file) => [file, draftOf(file)]).map((file) => rm(file, { force: true })));
-  await rm(egressDirectory(directory, attemptId), { recursive: true, force: true });
+  for (const folder of [toolsIn(directory, attemptId), egressDirectory(directory, attemptId)]) {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const pathIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.json`);
 const handleIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.handle.json`);
-const toolBridgeIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.tools.json`);
+const toolsIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.tools`);
+const toolBridgeIn = (directory: string, attemptId: string): string =>
+  join(toolsIn(directory, attemptId), 'bridge.json');
+/** As versions before wrote it. */
+const formerToolBridgeIn = (directory: string, attemptId: string): string => join(directory, `${attemptId}.tools.json`);
 const draftOf = (path: string): string => `${path}.draft`;
 
 interface TransportContent {
@@ -43,7 +52,7 @@ interface TransportContent {
 }
 
 /**
- * Writes `<attemptId>.json`, and `<attemptId>.handle.json` and `<attemptId>.tools.json` where there is one, readable by their owner only; a reader that
+ * Writes `<attemptId>.json`, and `<attemptId>.handle.json` and `<attemptId>.tools/bridge.json` where there is one, readable by their owner only; a reader that
  * sees a file sees all of it. An agent of another user owns its files, and its group may pass through the directory.
  *
  * @param options.handle JSON
@@ -64,10 +73,28 @@ export async function writeTransport(
     await writeWhole(file.handlePath, handle, user);
   }
   if (toolBridge !== undefined) {
-    await writeWhole(file.toolBridgePath, toolBridge, user);
+    await writeToolBridge(file, toolBridge, user);
   }
   await writeWhole(file.path, json, user);
   return file;
+}
+
+/**
+ * Writes the file of the tool bridge, or replaces it: a reader sees the whole of one of them.
+ *
+ * @param toolBridge JSON
+ */
+export async function writeToolBridge(
+  { toolBridgeDirectory, toolBridgePath }: TransportFile,
+  toolBridge: string,
+  user: AgentUser | undefined,
+): Promise<void> {
+  await mkdir(toolBridgeDirectory, { recursive: true, mode: 0o700 });
+  if (user) {
+    await chown(toolBridgeDirectory, -1, user.gid);
+    await chmod(toolBridgeDirectory, 0o710);
+  }
+  await writeWhole(toolBridgePath, toolBridge, user);
 }
 
 async function writeWhole(path: string, content: string, user: AgentUser | undefined): Promise<void> {

@@ -9,6 +9,7 @@ import type { FrontMatter } from '../format/front-matter';
 import { stampHandEdit } from '../format/hand-edit';
 import { isTaskFileName, locations, nameSuggests, partsOf, type TaskPath, taskPath } from '../format/layout';
 import { fingerprintOf, isMissing, readTaskFile, statOf } from '../format/read-task-file';
+import type { RecentSources } from '../format/recent-sources';
 import type { TaskIndex } from '../index/task-index';
 import type { HeldLock, TaskLocks } from '../task-locks';
 
@@ -17,6 +18,8 @@ export interface FollowerDeps {
   index: TaskIndex;
   locks: TaskLocks;
   log: Log;
+  /** What this process has written last. */
+  recent: RecentSources;
   clock: () => Date;
 }
 
@@ -43,7 +46,7 @@ const readsAtOnce = 32;
 const saveGapMs = 50;
 
 export function createFollower(deps: FollowerDeps): Follower {
-  const { dir, index, locks, log } = deps;
+  const { dir, index, locks, log, recent } = deps;
   /** The state of each folder whose every name has been read. */
   const discovered = new Map<string, string>();
 
@@ -73,7 +76,7 @@ export function createFollower(deps: FollowerDeps): Follower {
         index.put({ ...indexed, signature: state.signature, fresh: state.fresh });
         return;
       }
-      const { file } = interpret(path, state);
+      const { file } = interpret(path, state, recent);
       if (file.kind === 'broken' && indexed?.kind === 'task' && state.fresh) {
         // Most likely half of a save: a file is only called broken once it has come to rest.
         await delay(saveGapMs);
@@ -118,7 +121,7 @@ export function createFollower(deps: FollowerDeps): Follower {
       if (state.kind === 'missing') {
         return void gone.push(path);
       }
-      const { file, source } = interpret(path, state);
+      const { file, source } = interpret(path, state, recent);
       if (file.kind === 'task' && source && file.task.id === id) {
         claims.push({ file, source });
       } else if (index.fileAt(path)) {

@@ -10,6 +10,8 @@ export interface FrontMatter {
   body: string;
   /** How each field was written, so that a field that does not change is written back exactly as it was. */
   sources: FieldSources;
+  /** Whether the text is one that this process has printed and read back. */
+  printed?: true;
 }
 
 /** The text is not a front matter and a body; the message states why, for the person who wrote it. */
@@ -45,7 +47,8 @@ function bodyOf(text: string, eol: string): string {
   return text.slice(start, end);
 }
 
-function parseFields(yaml: string): Pick<FrontMatter, 'fields' | 'sources'> {
+/** Reads the lines between the fences. @throws FrontMatterError */
+export function parseFields(yaml: string): Pick<FrontMatter, 'fields' | 'sources'> {
   const simple = parseSimpleFields(yaml);
   if (simple) {
     return simple;
@@ -109,12 +112,16 @@ export function printFrontMatter(
   const parts = Object.entries(fields).map(([name, value]) => {
     const source = original?.sources.byField.get(name);
     if (!source) {
-      return stringify({ [name]: value }, printing);
+      return printField(name, value);
     }
-    return (
-      source.lead + (isDeepStrictEqual(source.value, value) ? source.text : stringify({ [name]: value }, printing))
-    );
+    return source.lead + (isDeepStrictEqual(source.value, value) ? source.text : printField(name, value));
   });
-  const yaml = parts.join('') + (original?.sources.tail ?? '');
-  return `---\n${yaml}---\n${body === '' ? '' : `\n${body}\n`}`;
+  return withFences(parts.join('') + (original?.sources.tail ?? ''), body);
 }
+
+/** The lines of one field. */
+export const printField = (name: string, value: unknown): string => stringify({ [name]: value }, printing);
+
+/** A whole text of its two parts. */
+export const withFences = (yaml: string, body: string): string =>
+  `---\n${yaml}---\n${body === '' ? '' : `\n${body}\n`}`;

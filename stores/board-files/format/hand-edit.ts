@@ -23,7 +23,7 @@ const maxRounds = 20;
  * @throws AppError 409 when the file does not come to rest
  */
 export async function stampHandEdit(
-  { dir, index, clock }: Pick<FollowerDeps, 'dir' | 'index' | 'clock'>,
+  { dir, index, recent, clock }: Pick<FollowerDeps, 'dir' | 'index' | 'recent' | 'clock'>,
   edited: LoadedTask,
   held: HeldLock,
 ): Promise<LoadedTask | undefined> {
@@ -37,7 +37,7 @@ export async function stampHandEdit(
     if (state.kind === 'missing') {
       return undefined;
     }
-    const { file, source } = interpret(path, state);
+    const { file, source } = interpret(path, state, recent);
     if (file.kind === 'broken' || !source || file.task.id !== id) {
       index.put(file);
       return undefined;
@@ -45,7 +45,8 @@ export async function stampHandEdit(
     const revision = index.knownRevision(id) + 1;
     const task = { ...file.task, revision, updatedAt: clock().toISOString(), updatedBy: handEditor };
     try {
-      const written = await writeTask({ dir, path, task, seen: { signature: file.signature, source }, held });
+      const seen = { signature: file.signature, hash: file.hash, source };
+      const written = await writeTask({ dir, path, task, seen, held, recent });
       return { file: written, source };
     } catch (error) {
       if (!(error instanceof FileChangedError)) {

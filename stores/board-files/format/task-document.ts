@@ -42,6 +42,11 @@ const fieldOrder = [
  */
 export function parseTask(text: string, writtenAt: Date): { task: Task; source: FrontMatter } {
   const source = split(text);
+  return { task: taskOf(source, writtenAt), source };
+}
+
+/** The task that a front matter and a body are. @throws TaskDocumentError */
+export function taskOf(source: FrontMatter, writtenAt: Date): Task {
   const { created, updated, ...fields } = source.fields;
   if (fields.description !== undefined && source.body !== '') {
     throw new TaskDocumentError([
@@ -56,7 +61,7 @@ export function parseTask(text: string, writtenAt: Date): { task: Task; source: 
     createdAt: timeOf(created ?? fields.createdAt, writtenAt),
     updatedAt: timeOf(updated ?? fields.updatedAt, writtenAt),
   };
-  return { task: validTask(raw), source };
+  return validTask(raw);
 }
 
 /** The contract's view of `raw`. @throws TaskDocumentError naming the fields */
@@ -74,6 +79,12 @@ export function validTask(raw: Record<string, unknown>): Task {
  * @throws Error when the text would not read back as the same task; nothing may be written then
  */
 export function printTask(task: Task, original?: FrontMatter): string {
+  const { fields, body } = partsOfTask(task);
+  return printFrontMatter(fields, body, original);
+}
+
+/** The fields of a task's file in their order, and its body. */
+export function partsOfTask(task: Task): Pick<FrontMatter, 'fields' | 'body'> {
   const { description, createdAt, updatedAt, ...rest } = task;
   const fields: Record<string, unknown> = { ...rest, created: createdAt, updated: updatedAt };
   if (task.subtasks.length === 0) {
@@ -82,7 +93,7 @@ export function printTask(task: Task, original?: FrontMatter): string {
   const unordered = Object.keys(fields).filter((name) => !fieldOrder.includes(name));
   const names = [...fieldOrder, ...unordered].filter((name) => fields[name] !== undefined);
   const ordered = Object.fromEntries(names.map((name) => [name, plain(fields[name])]));
-  return printFrontMatter(ordered, wellFormed(description), original);
+  return { fields: ordered, body: wellFormed(description) };
 }
 
 function split(text: string): FrontMatter {

@@ -8,17 +8,21 @@ import type { HeldLock } from '../task-locks';
 import { replaceFile } from './durable-file';
 import type { FrontMatter } from './front-matter';
 import type { TaskPath } from './layout';
+import { patchFrontMatter } from './patched-front-matter';
 import { deepFreeze, plain } from './plain';
 import { fingerprintOf, hashOf, maxTaskFileBytes, statOf } from './read-task-file';
-import { parseTask, printTask, TaskDocumentError } from './task-document';
+import type { RecentSources, WrittenTask } from './recent-sources';
+import { parseTask, partsOfTask, printTask, TaskDocumentError, taskOf } from './task-document';
 
 export interface TaskWrite {
   dir: string;
   path: TaskPath;
   task: Task;
   /** The file the task is based on; both absent for a new file. */
-  seen?: { signature: string; source: FrontMatter };
+  seen?: { signature: string; hash: string; source: FrontMatter };
   held: HeldLock;
+  /** Remembers what is written. */
+  recent: RecentSources;
 }
 
 /**
@@ -27,8 +31,8 @@ export interface TaskWrite {
  * @throws FileChangedError when the file is not the seen one any more
  * @throws AppError 413 `TASK_TOO_LARGE` when the file could not be read again
  */
-export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Promise<TaskFile> {
-  const written = compose(task, seen?.source);
+export async function writeTask({ dir, path, task, seen, held, recent }: TaskWrite): Promise<TaskFile> {
+  const written = patch(task, seen?.source) ?? compose(task, seen?.source);
   await replaceFile(join(dir, path), written.text, {
     seen: seen?.signature,
     beforeCommit: () => {
@@ -37,41 +41,67 @@ export async function writeTask({ dir, path, task, seen, held }: TaskWrite): Pro
     },
   });
   const stats = await statOf(join(dir, path));
+  const hash = hashOf(written.text);
+  recent.put({ ...written, hash }, seen?.hash);
   // Fresh: the next check reads the file again, in case an editor changed it before its times were read.
   return {
     kind: 'task',
     path,
-    hash: hashOf(written.text),
+    hash,
     signature: stats ? fingerprintOf(stats).signature : '',
     fresh: true,
     task: written.task,
   };
 }
 
+interface Composed extends WrittenTask {
+  text: string;
+}
+
+/** The text for `task` where it follows from one that was written before; `undefined` where it has to be composed. */
+function patch(task: Task, original: FrontMatter | undefined): Composed | undefined {
+  if (!original?.printed) {
+    return undefined;
+  }
+  const { fields, body } = partsOfTask(task);
+  const patched = patchFrontMatter(fields, body, original);
+  if (!patched || Buffer.byteLength(patched.text) > maxTaskFileBytes) {
+    return undefined;
+  }
+  const readBack = readOrProblem(() => taskOf(patched.source, unwritten));
+  return isTask(readBack, task) ? { ...patched, task: deepFreeze(readBack) } : undefined;
+}
+
 /** The text for `task`, and the task as it reads back: the index holds the file's content, never more. */
-function compose(task: Task, original: FrontMatter | undefined): { text: string; task: Task } {
+function compose(task: Task, original: FrontMatter | undefined): Composed {
   // Retained notations are tried first; a hand-written one that does not survive a move is printed again.
-  let readBack: Task | TaskDocumentError | undefined;
+  let parsed: ReturnType<typeof parseTask> | TaskDocumentError | undefined;
   for (const source of original ? [original, undefined] : [undefined]) {
     const text = printTask(task, source);
     if (Buffer.byteLength(text) > maxTaskFileBytes) {
       throw tooLarge(task, `it would be larger than ${maxTaskFileBytes / 1024 / 1024} MiB`);
     }
-    readBack = parsed(text);
-    if (isDeepStrictEqual(readBack, plain(task))) {
-      return { text, task: deepFreeze(readBack as Task) };
+    parsed = readOrProblem(() => parseTask(text, unwritten));
+    if (parsed && !(parsed instanceof TaskDocumentError) && isTask(parsed.task, task)) {
+      return { text, task: deepFreeze(parsed.task), source: { ...parsed.source, printed: true } };
     }
   }
   // The task itself is valid, so what is refused is the size of its front matter.
-  if (readBack instanceof TaskDocumentError) {
-    throw tooLarge(task, readBack.message);
+  if (parsed instanceof TaskDocumentError) {
+    throw tooLarge(task, parsed.message);
   }
   throw new Error(`The task ${task.id} cannot be written as a file that reads back the same.`);
 }
 
-function parsed(text: string): Task | TaskDocumentError | undefined {
+/** Of files that name the times of their tasks, as all that are written do. */
+const unwritten = new Date(0);
+
+/** Whether what was read is the task that was to be written. */
+const isTask = (read: unknown, task: Task): read is Task => isDeepStrictEqual(read, plain(task));
+
+function readOrProblem<T>(read: () => T): T | TaskDocumentError | undefined {
   try {
-    return parseTask(text, new Date(0)).task;
+    return read();
   } catch (error) {
     return error instanceof TaskDocumentError ? error : undefined;
   }

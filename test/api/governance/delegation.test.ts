@@ -179,6 +179,72 @@ describe('delegation', () => {
     });
   });
 
+  describe('leaves its scope to others than the delegate', () => {
+    const edit = (id: string, fields: object, key?: string) => call('PATCH', `/api/tasks/${id}`, fields, key);
+
+    it.each<[string, object, object, object]>([
+      ['a project', { scope: { type: 'project', projectIds: ['shop'] } }, { project: 'farm' }, { project: 'shop' }],
+      ['a priority', { scope: { type: 'priority', priorities: ['low'] } }, { priority: 'high' }, { priority: 'low' }],
+      ['an exclusion', { excludePriorities: ['high'] }, { priority: 'high' }, { priority: 'medium' }],
+    ])(
+      'by %s: it moves no task in or out, alone, in bulk or with its completion',
+      async (_case, fields, outside, inside) => {
+        await delegate(fields);
+        const [out, within] = [await board.createTask(outside), await board.createTask(inside)];
+        const refusal = { status: 403, body: { code: 'FORBIDDEN', details: { taskId: out.id } } };
+        expect(await edit(out.id, inside, agentKey)).toMatchObject(refusal);
+        expect(await edit(out.id, { ...inside, status: 'done' }, agentKey)).toMatchObject(refusal);
+        expect((await edit(within.id, outside, agentKey)).status).toBe(403);
+        const bulk = await call('POST', '/api/tasks/bulk-update', { ids: [out.id], updates: inside }, agentKey);
+        expect(bulk.status === 200 ? bulk.body.updated : []).toEqual([]);
+        expect(JSON.stringify(bulk.body)).toContain('scope of its delegation');
+        expect((await call('GET', `/api/tasks/${out.id}`)).body).toMatchObject({ ...outside, status: 'todo' });
+        expect((await edit(out.id, { title: 'Another title' }, agentKey)).status).toBe(200);
+        expect((await edit(within.id, { title: 'Another title' }, agentKey)).status).toBe(200);
+        expect((await edit(within.id, outside, otherKey)).status).toBe(200);
+        expect((await edit(out.id, inside)).status).toBe(200);
+        expect(await log()).toEqual([]);
+      },
+    );
+
+    it('ends with the delegation', async () => {
+      await delegate({ scope: { type: 'project', projectIds: ['shop'] } });
+      const { id } = await board.createTask({ project: 'farm' });
+      expect((await edit(id, { project: 'shop' }, agentKey)).status).toBe(403);
+      await call('DELETE', '/api/delegation');
+      expect((await edit(id, { project: 'shop' }, agentKey)).status).toBe(200);
+    });
+
+    it('judges a request by what its task was then as well as now', async () => {
+      await delegate({ scope: { type: 'project', projectIds: ['shop'] } });
+      const [moved, left] = [await board.createTask({ project: 'farm' }), await board.createTask({ project: 'shop' })];
+      const ids = [await request({ taskId: moved.id }), await request({ taskId: left.id })];
+      await edit(moved.id, { project: 'shop' }, otherKey);
+      await edit(left.id, { project: 'farm' }, otherKey);
+      for (const id of ids) {
+        expect(await decide(id)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+        expect(await stored(id)).toMatchObject({ status: 'pending' });
+      }
+      expect(await decide(await request({ taskId: moved.id }))).toMatchObject({ status: 200 });
+    });
+
+    it('judges a request that a rule makes by what its task was then', async () => {
+      await delegate({ scope: { type: 'project', projectIds: ['shop'] } });
+      const policy = { name: 'Ask', type: 'require-approval', config: { reason: 'Ask first.', approvers: [] } };
+      const made = await call('POST', '/api/policies', { ...policy, scope: { actionTypes: ['archive-task'] } });
+      expect(made.status).toBe(201);
+      const { id: taskId } = await board.createTask({ project: 'farm' });
+      const asked = await call('POST', `/api/tasks/${taskId}/archive`, undefined, otherKey);
+      expect(asked).toMatchObject({ status: 409, body: { code: 'APPROVAL_REQUIRED' } });
+      const [{ id }] = (await call('GET', '/api/agents/permissions/approvals')).body;
+      await call('DELETE', `/api/policies/${made.body.id}`);
+      await edit(taskId, { project: 'shop' });
+      expect(await decide(id)).toMatchObject({ status: 403 });
+      await edit(taskId, { project: 'farm' });
+      expect(await decide(id)).toMatchObject({ status: 403 });
+    });
+  });
+
   it('gives no other authority: the delegate reviews nothing where administrators do', async () => {
     await delegate();
     const { id: taskId } = await board.createTask();

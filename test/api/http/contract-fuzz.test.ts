@@ -24,6 +24,7 @@ const others = new Set([
   'POST /api/workspace-capabilities/manifest/validate',
   'POST /api/config/team-roster/validate',
   'POST /api/conflicts/{taskId}/resolve',
+  'POST /mcp',
 ]);
 
 beforeAll(async () => {

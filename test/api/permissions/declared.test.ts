@@ -3,7 +3,7 @@ import { childrenPermission } from '../../../contracts/runs/attempt-handle';
 import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
-import { expectedAnswer, handlePermissions } from './expected-answer';
+import { expectedAnswer, handlePermissions, relays } from './expected-answer';
 import { type Operation, operationsOf } from './operations';
 
 let board: ApiUnderTest;
@@ -41,6 +41,8 @@ const questions = [
   'POST /api/tool-policies/{role}/validate',
   'POST /api/watcher-policies/evaluate',
   'POST /api/workspace-capabilities/manifest/validate',
+  // What its tools do asks for the permissions of that.
+  'POST /mcp',
 ];
 
 /** What only administrators may do, by name: what widens an agent's power, decides for people, or removes a record. */
@@ -274,7 +276,7 @@ describe('the role', () => {
       'GET /health/deep',
     ]);
     const open = permitted('read-only').filter(({ method, permission: needed }) => method !== 'GET' && needed);
-    expect(open).toEqual([]);
+    expect(namesOf(open)).toEqual([...relays]);
   });
 
   it.each(['tasks', 'backlog', 'time', 'comments', 'subtasks', 'observations', 'chat', 'squad', 'telemetry'])(

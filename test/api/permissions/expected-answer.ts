@@ -27,8 +27,11 @@ export const otherProofs: Record<string, readonly string[]> = {
   'POST /api/auth/ws-ticket': ['AUTH_REQUIRED'],
 };
 
+/** What changes nothing by itself, and so is open to callers that may only read. */
+export const relays: readonly string[] = ['POST /mcp'];
+
 /** @param role what the caller's credential proves; undefined: nothing */
-export function expectedAnswer({ method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
+export function expectedAnswer({ name, method, permission }: Operation, role: Role | undefined): ExpectedAnswer {
   if (permission === undefined) {
     return 'permitted';
   }
@@ -36,7 +39,7 @@ export function expectedAnswer({ method, permission }: Operation, role: Role | u
   if (role === undefined || handlePermissions.includes(permission)) {
     return { status: 401, code: 'AUTH_REQUIRED' };
   }
-  if (role === 'read-only' && method !== 'GET') {
+  if (role === 'read-only' && method !== 'GET' && !relays.includes(name)) {
     return { status: 403, code: 'WRITE_FORBIDDEN' };
   }
   return rolePermissions[role].includes(permission as Permission) ? 'permitted' : { status: 403, code: 'FORBIDDEN' };

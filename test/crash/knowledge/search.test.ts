@@ -6,13 +6,14 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { databaseName } from '../../../stores/port/open';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { type EmbeddingModel, embeddingModel } from '../../support/models/embedding-model';
+import type { KillPoints } from '../../support/processes/kill-points';
 import { persistently } from '../../support/processes/persistently';
-import { type SearchKillPoints, searchKillPoints } from '../../support/processes/search-kill-points';
+import { searchKillPoints } from '../../support/processes/search-kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
 const count = 60;
 let files: TempDir;
-let points: SearchKillPoints;
+let points: KillPoints;
 let model: EmbeddingModel;
 let service: Service;
 let docs: string;

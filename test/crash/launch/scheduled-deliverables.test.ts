@@ -5,12 +5,13 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { deliverableScheduleId } from '../../../workflows/scheduled-deliverable/messages';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
-import { type GoalKillPoints, goalKillPoints } from '../../support/processes/goal-kill-points';
+import { goalKillPoints } from '../../support/processes/goal-kill-points';
+import type { KillPoints } from '../../support/processes/kill-points';
 import { persistently } from '../../support/processes/persistently';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 let files: TempDir;
-let points: GoalKillPoints;
+let points: KillPoints;
 let service: Service;
 let connection: Connection;
 let temporal: Client;

@@ -8,19 +8,20 @@ import { databaseName } from '../../../stores/port/open';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createWorkProductStore } from '../../../stores/tasks/work-product-store';
 import type { Answer } from '../../support/caller';
+import type { KillPoints } from '../../support/processes/kill-points';
 import { persistently } from '../../support/processes/persistently';
-import { type WorkProductKillPoints, workProductKillPoints } from '../../support/processes/work-product-kill-points';
+import { workProductKillPoints } from '../../support/processes/work-product-kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
 let files: TempDir;
-let points: WorkProductKillPoints;
+let points: KillPoints;
 let service: Service;
 let taskId: string;
 
 /** A change under a key, repeated until the killed API serves it again. */
 async function interrupted(step: string, method: string, path: string, body?: object): Promise<Answer> {
   const key = { 'x-idempotency-key': randomUUID() };
-  await points.arm(step);
+  await points.arm(`after ${step}`);
   await expect(service.call.send(method, path, body, key)).rejects.toThrow();
   expect(points.isReached()).toBe(true);
   return eventually(async () => {
@@ -101,7 +102,7 @@ describe('kill -9 while a work product is changed', () => {
   it('is as it was when its change is not repeated, and nothing of that change stays', async () => {
     const id = await create();
     const path = `/api/work-products/${id}`;
-    await points.arm('content insert');
+    await points.arm('after content insert');
     await expect(service.call.send('PATCH', path, { content: 'lost' })).rejects.toThrow();
     expect((await read(path)).body).toMatchObject({ content: 'one', version: 1, revision: 1 });
     expect(await contents(id)).toBe(1);
@@ -114,7 +115,7 @@ describe('kill -9 while a work product is changed', () => {
   ])('is whole or gone when its deletion is interrupted: %s', async (step, status, stored) => {
     const id = await create();
     const path = `/api/work-products/${id}`;
-    await points.arm(step);
+    await points.arm(`after ${step}`);
     await expect(service.call.send('DELETE', path)).rejects.toThrow();
     expect(points.isReached()).toBe(true);
     expect((await read(path)).status).toBe(status);

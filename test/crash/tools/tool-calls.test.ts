@@ -87,14 +87,29 @@ describe('kill -9 during a call of a tool', () => {
       ['tool.completed', 'outcome-unknown'],
     ]);
 
-    // The next worker has adopted the agent, whose handle counts as before.
-    const agent = new Caller(service.apiUrl, { Authorization: `Bearer ${run.bridge.handle}` });
+    // The next worker has adopted the agent: the former handle counts no more, and the file has another one.
+    const bearing = (handle: string) => new Caller(service.apiUrl, { Authorization: `Bearer ${handle}` });
+    const former = bearing(run.bridge.handle);
+    await eventually(async () => expect((await former.get('/api/run-tool-bridge/catalog')).status).toBe(401));
     let tries = 0;
     await eventually(async () => {
+      const { handle, ...bridge } = JSON.parse(readFileSync(run.bridge.path, 'utf8')) as ToolRun['bridge'];
+      expect(handle).not.toBe(run.bridge.handle);
+      expect(run.bridge).toMatchObject(bridge);
+      const agent = bearing(handle);
       const operationId = `after-the-kill-${(tries += 1)}`;
       const values = { operationId, serverId: 'ledger', tool: 'append', arguments: { line: 'after' } };
       expect((await agent.post('/api/run-tool-bridge/call', values)).body).toMatchObject({ state: 'completed' });
     });
+    for (const [method, route] of [
+      ['GET', 'catalog'],
+      ['POST', 'call'],
+      ['POST', 'mcp'],
+    ] as const) {
+      expect(
+        (await former.send(method, `/api/run-tool-bridge/${route}`, method === 'GET' ? undefined : '{}')).status,
+      ).toBe(401);
+    }
     expect((await answered(body)).state).toBe('outcome-unknown');
     expect(written('hold worker')).toBe(1);
     await service.call.ok('POST', `/api/agents/${run.taskId}/stop`, { attemptId: run.attemptId });

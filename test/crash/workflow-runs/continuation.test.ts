@@ -7,7 +7,8 @@ import { aProviderWithCatalog } from '../../services/workflow-runs/models-under-
 import { callerSettings, type Reply, tokenOf } from '../../services/workflow-runs/service-under-test';
 import { openStoredRuns, type StoredRuns } from '../../services/workflow-runs/stored-runs';
 import { aGate } from '../../support/models/provider';
-import { type KillPoints, killPoints } from '../../support/processes/kill-points';
+import type { KillPoints } from '../../support/processes/kill-points';
+import { workflowRunKillPoints } from '../../support/processes/workflow-run-kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
 const graph = `digraph Killed { start -> a -> p; a [prompt="one"]; p [shape=component]; j [shape=tripleoctagon]
@@ -23,7 +24,7 @@ let client: Client;
 
 beforeAll(async () => {
   directory = await makeTempDir('kill-points');
-  points = await killPoints(directory.path);
+  points = await workflowRunKillPoints(directory.path);
   models = await aProviderWithCatalog();
   const settings = { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '100', ...callerSettings };
   const environment = { ...settings, ...models.settings, ...points.environment };

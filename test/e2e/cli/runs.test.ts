@@ -52,6 +52,13 @@ describe('the command runboard with agents', () => {
     expect(await run('run', 'steer', task, 'Go left')).toMatchObject({ code: 5, output: '' });
   });
 
+  it('starts one run for one idempotency key', async () => {
+    const task = await aTask({ result: { status: 'success', summary: 'Once' } });
+    const start = ['--json', 'run', 'start', task, '--agent', 'as-told', '--idempotency-key', `start-${task}`];
+    const [first, second] = [await run(...start), await run(...start)].map(({ output }) => JSON.parse(output));
+    expect(second.attemptId).toBe(first.attemptId);
+  });
+
   it('ends with 10 when the run ends without success, and prints why', async () => {
     const task = await aTask({ result: { status: 'blocked', summary: 'No key', blockers: ['A key is missing'] } });
     const started = await run('run', 'start', task, '--agent', 'as-told', '--watch');

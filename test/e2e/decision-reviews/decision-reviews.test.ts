@@ -1,4 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
+import { changeFeatures } from '../../support/change-features';
 import { aGate, type Asked } from '../../support/models/provider';
 import { askedFor, type ReviewModels, reviewModels } from '../../support/models/review-models';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -154,8 +155,7 @@ describe('decision reviews with models', () => {
 
   it('use the budgets of their task, and ask no model once one is used up', async () => {
     const { id: task } = await stack.call.createTask({ title: 'Spend', project: 'dear' });
-    const limit = (costUsd: number | null) =>
-      stack.call.ok('PATCH', '/api/settings/features', { budget: { limits: { task: { costUsd } } } });
+    const limit = (costUsd: number | null) => changeFeatures(stack.call, { budget: { limits: { task: { costUsd } } } });
     await limit(0.03);
     const { id } = await start([first, second], { taskId: task, rounds: 5 });
     const { participants } = await when(id, {

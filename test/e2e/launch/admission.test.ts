@@ -1,7 +1,7 @@
 import { type LaunchOrigin, launchSource, type TreeEdge } from '../../../contracts/runs/admission';
 import { eventually } from '../../../platform/testing/eventually';
-import { settingsCacheMs } from '../../../stores/settings/settings-store';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { launchFrom } from '../../support/processes/launch-child';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -26,9 +26,7 @@ const stop = ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
   stack.call.ok('POST', `/api/agents/${taskId}/stop`, { attemptId });
 /** Changes settings, and waits until every process has to have read them. */
 const settings = async (admission: object, watcher: object = {}) => {
-  await stack.call.ok('PATCH', '/api/settings/features', { admission, watcher });
-  const changedAt = performance.now();
-  await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
+  await changeFeatures(stack.call, { admission, watcher });
 };
 const key = (name: string, reason = 'not wanted') => ({ idempotencyKey: `${name}-0001`, reason });
 const attempts: { taskId: string; attemptId: string }[] = [];

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { budgetScope } from '../../../contracts/settings/budget';
 import { eventually } from '../../../platform/testing/eventually';
-import { settingsCacheMs } from '../../../stores/settings/settings-store';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
 
@@ -14,9 +14,7 @@ const unlimited = Object.fromEntries(budgetScope.options.map((scope) => [scope, 
 
 /** Changes the budgets, and waits until every process has to have read them. */
 const budgets = async (budget: object) => {
-  await stack.call.ok('PATCH', '/api/settings/features', { budget });
-  const changedAt = performance.now();
-  await eventually(() => expect(performance.now() - changedAt).toBeGreaterThan(settingsCacheMs));
+  await changeFeatures(stack.call, { budget });
 };
 
 /** An agent of its own for each test: what it used in others does not count. */
@@ -173,7 +171,7 @@ describe('budgets', () => {
 
   it('limit a launch that waited in the queue when it is its turn', async () => {
     const { far } = await anAgent();
-    await stack.call.ok('PATCH', '/api/settings/features', { admission: { limits: { provider: { runs: 1 } } } });
+    await changeFeatures(stack.call, { admission: { limits: { provider: { runs: 1 } } } });
     await budgets({ limits: { agent: { tokens: 100 } } });
     const first = await aTask();
     const run = await atWork(first.id, { agent: far });
@@ -186,7 +184,7 @@ describe('budgets', () => {
       const { entry } = await stack.call.ok('GET', `/api/admission/queue/${queued.queueId}`);
       expect(entry).toMatchObject({ state: 'terminal', outcome: { code: 'ADMISSION_BUDGET_EXHAUSTED' } });
     });
-    await stack.call.ok('PATCH', '/api/settings/features', { admission: { limits: { provider: { runs: null } } } });
+    await changeFeatures(stack.call, { admission: { limits: { provider: { runs: null } } } });
   });
 
   it('limit follow-ups, and nothing while they are turned off', async () => {

@@ -4,6 +4,7 @@ import { governedActions } from '../../../domain/governance/action';
 import { eventually } from '../../../platform/testing/eventually';
 import { aReceiver } from '../../services/receiver';
 import { type Answer, Caller, scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { exampleAgent } from '../../support/runs/example-agent';
 import { type SecuredStack, startSecuredStack } from '../../support/stack/secured-stack';
@@ -102,7 +103,7 @@ const aProject = () => `project-${(projects += 1)}`;
 const aPolicy = async (project: string, policy: object): Promise<string> =>
   (await admin.ok('POST', '/api/policies', { name: 'A rule', scope: { projects: [project] }, ...policy })).id;
 const deny = (action: string) => ({ rules: [{ action, effect: 'deny' }] });
-const watcher = (fields: object) => admin.ok('PATCH', '/api/settings/features', { watcher: fields });
+const watcher = (fields: object) => changeFeatures(admin, { watcher: fields });
 
 describe('every action that rules can speak of', () => {
   beforeAll(async () => {

@@ -8,6 +8,7 @@ import { openDatabase } from '../../../stores/port/open';
 import { createAttemptStore } from '../../../stores/runs/attempt-store';
 import { createAgentConfigStore } from '../../../stores/settings/agent-config-store';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
 
@@ -331,10 +332,10 @@ test('a policy trace reports each launch before its agent is dispatched', async 
 test('the legacy setting decides the commit policy where run and task have none', async () => {
   const policy = async (body: object, fields: object = {}) =>
     (await preview((await aTask(fields)).id, body)).manifest.permissions.commitPolicy;
-  await stack.call.ok('PATCH', '/api/settings/features', { agents: { autoCommitOnComplete: true } });
+  await changeFeatures(stack.call, { agents: { autoCommitOnComplete: true } });
   expect(await policy({})).toBe('required');
   expect(await policy({}, { executionPolicy: { commitPolicy: 'forbidden' } })).toBe('forbidden');
   expect(await policy({ commitPolicy: 'allowed' })).toBe('allowed');
-  await stack.call.ok('PATCH', '/api/settings/features', { agents: { autoCommitOnComplete: false } });
+  await changeFeatures(stack.call, { agents: { autoCommitOnComplete: false } });
   expect(await policy({})).toBe('allowed');
 });

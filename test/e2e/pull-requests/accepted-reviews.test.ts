@@ -1,4 +1,5 @@
 import { Caller, scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { type GitHttp, gitHttp } from '../../support/forges/git-http';
 import { type GithubServer, githubToken, startGithubServer } from '../../support/forges/github-server';
 import { aRemoteRepository, type RemoteRepository } from '../../support/git/remote-repository';
@@ -46,7 +47,7 @@ afterAll(async () => {
 const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/review${rest}`;
 const taskOf = (taskId: string) => stack.call.ok('GET', `/api/tasks/${taskId}`);
 const reviewOf = (taskId: string) => stack.call.ok('GET', url(taskId));
-const features = (fields: object) => stack.call.ok('PATCH', '/api/settings/features', fields);
+const features = (fields: object) => changeFeatures(stack.call, fields);
 const refresh = (taskId: string) => stack.call.ok('POST', `/api/github/pr/${taskId}/refresh`);
 const pullOf = (number: number) => github.state.pulls.find((pull) => pull.number === number)!;
 const merge = (number: number) => Object.assign(pullOf(number), { state: 'closed', merged_at: '2026-01-01T00:00:00Z' });

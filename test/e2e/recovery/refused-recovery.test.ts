@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../../platform/testing/eventually';
-import { settingsCacheMs } from '../../../stores/settings/settings-store';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
 import { TestWatcher } from '../../support/watcher';
@@ -36,9 +35,7 @@ describe('refused recovery', () => {
 
   const withoutLimited = agents.filter(({ type }) => type !== 'limited');
   const limits = async (memoryMb: number) => {
-    await stack.call.ok('PATCH', '/api/settings/features', { admission: { limits: { global: { memoryMb } } } });
-    // Workers have seen it by then.
-    await delay(settingsCacheMs);
+    await changeFeatures(stack.call, { admission: { limits: { global: { memoryMb } } } });
   };
 
   test.each<[string, (taskId: string) => Promise<unknown>, string, () => Promise<unknown>]>([

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository, git } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
 
@@ -71,7 +72,7 @@ test('claims that hold are verified against git and the worktree', async () => {
 
 test('a run whose task waits for a blocking ceremony succeeds, and leaves the task blocked until it was held', async () => {
   const enforce = (ceremonyDesignReview: string) =>
-    stack.call.ok('PATCH', '/api/settings/features', { enforcement: { ceremonyDesignReview } });
+    changeFeatures(stack.call, { enforcement: { ceremonyDesignReview } });
   await enforce('block');
   try {
     const { completion, task } = await completed({ files: { 'b.txt': 'b' }, commit: 'Work', result: result({}) });
@@ -331,7 +332,7 @@ test('a run of code that changed and reported nothing is partial, unless the pol
 describe('work that an agent leaves uncommitted', () => {
   const left = { files: { 'left/new.txt': 'new', 'README.md': 'changed' }, result: result({ summary: 'Left it.' }) };
   const worktreeOf = (task: { id: string }) => stack.call.ok('GET', `/api/tasks/${task.id}/worktree`);
-  const agents = (fields: object) => stack.call.ok('PATCH', '/api/settings/features', { agents: fields });
+  const agents = (fields: object) => changeFeatures(stack.call, { agents: fields });
 
   test.each(['allowed', 'required'])('is committed at the end with the policy %s', async (commitPolicy) => {
     const { completion, task } = await completed(left, { executionPolicy: { commitPolicy } });

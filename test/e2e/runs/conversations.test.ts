@@ -1,5 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { type Answer, scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { exampleAgent } from '../../support/runs/example-agent';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -216,7 +217,7 @@ describe('a watcher', () => {
   const off = { enabled: false, globalKillSwitch: true, defaultMode: 'ask_always' };
   const on = { enabled: true, globalKillSwitch: false, defaultMode: 'auto', maxContinuationsPerRun: 3, spendCapUsd: 5 };
   const limits = (runs: number | null) => ({ admission: { limits: { provider: { runs } } } });
-  const settings = (features: object) => stack.call.ok('PATCH', '/api/settings/features', features);
+  const settings = (features: object) => changeFeatures(stack.call, features);
   beforeEach(() => settings({ watcher: on }));
   afterAll(() => settings({ watcher: off, ...limits(null) }));
 

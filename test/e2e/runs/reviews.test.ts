@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Caller, scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRemoteRepository, type RemoteRepository } from '../../support/git/remote-repository';
 import { git } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -34,7 +35,7 @@ describe('review of a result', () => {
 
   const url = (taskId: string, rest = '') => `/api/tasks/${taskId}/review${rest}`;
   const taskOf = (taskId: string) => stack.call.ok('GET', `/api/tasks/${taskId}`);
-  const features = (fields: object) => stack.call.ok('PATCH', '/api/settings/features', fields);
+  const features = (fields: object) => changeFeatures(stack.call, fields);
   const mainLog = () => git(shop.remote, 'log', '--merges', '--format=%s %P', 'main');
 
   /** A task whose run has left a new file, uncommitted, and waits for its review. */

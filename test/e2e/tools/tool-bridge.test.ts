@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -88,6 +88,27 @@ describe('the handle of a tool bridge', () => {
     expect(published).not.toContain(bridge.handle);
     const history = JSON.stringify(await stack.temporal.workflow.getHandle(`run/${attemptId}`).fetchHistory());
     expect(history).not.toContain(bridge.handle);
+  });
+
+  it('is reached from the document of the task, which has the addresses and the path of its file', async () => {
+    const { bridge, taskId, attemptId } = run;
+    const { mcpUrl, callUrl, catalogUrl, catalogDigest } = bridge;
+    expect(bridge.toolBridge).toEqual({ mcpUrl, callUrl, catalogUrl, catalogDigest, handleFile: bridge.path });
+    const recorded = JSON.stringify([
+      await admin.status(taskId),
+      await admin.events(taskId, attemptId),
+      await stack.temporal.workflow.getHandle(`run/${attemptId}`).fetchHistory(),
+    ]);
+    expect(recorded).not.toContain('handleFile');
+    expect(recorded).not.toContain(bridge.mcpUrl);
+    const { BOARD_DATA_DIR: data } = stack.env;
+    const files = readdirSync(data, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(join(data, 'envelopes')))
+      .map(({ parentPath, name }) => join(parentPath, name));
+    expect(files.length).toBeGreaterThan(2);
+    for (const secret of [bridge.handle, 'handleFile']) {
+      expect(files.filter((path) => readFileSync(path).includes(secret))).toEqual([]);
+    }
   });
 
   it('opens the catalog and the tools of its attempt', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +13,7 @@ import type { AgentDispatch } from '../../../providers/agents/provider';
 import { groupHierarchies, removeGroups } from '../../../providers/sandbox/control-groups';
 import { createSandboxHost } from '../../../providers/sandbox/sandbox-host';
 import { aPreset } from '../../support/factories/contract';
+import { aToolBridge } from '../../support/factories/tool-bridge';
 import { aDispatch, RecordingSink } from '../agents/agent-fixture';
 import { aWorktree, sh } from '../git/git-fixture';
 
@@ -54,10 +55,10 @@ while [ ! -e go ]; do sleep 0.01; done
 "$1" -e 'const p = new URL(process.env.HTTP_PROXY); require("node:http").get({ host: p.hostname, port: p.port, path: process.argv[1] }, (r) => console.log("proxy " + r.statusCode)).on("error", (e) => console.log(e.code))' "$2"
 `;
 
-async function aConfined(changes: object = {}): Promise<AgentDispatch> {
+async function aConfined(changes: object = {}, run = script): Promise<AgentDispatch> {
   const network = { defaultEgress: 'deny', allowedHosts: [`127.0.0.1:${port}`] };
   const gitDir = (await sh(git.worktree, 'rev-parse', '--absolute-git-dir')).trim();
-  dispatch = await aDispatch(git.directory, script, {
+  dispatch = await aDispatch(git.directory, run, {
     worktreePath: git.worktree,
     sandbox: { preset: aPreset({ network }), gitDir },
     args: [process.execPath, `http://127.0.0.1:${port}/`],
@@ -131,6 +132,25 @@ describe('a sandbox whose worker is killed', () => {
     expect(sink.text()).toContain('proxy 200');
     expect(await left()).toEqual([]);
     expect(existsSync(join(dispatch.transportDir, `${dispatch.attemptId}.net`))).toBe(false);
+  });
+
+  test('shows its agent the tool bridge of the next worker', async () => {
+    const shown =
+      'cat "$BOARD_TOOL_BRIDGE" > first; touch ledger; while [ ! -e go ]; do sleep 0.01; done; cat "$BOARD_TOOL_BRIDGE" > next';
+    await aConfined({ spoolDir: join(git.directory.path, 'spool'), toolBridge: aToolBridge() }, shown);
+    const identity = await startWorker();
+    await eventually(() => expect(sizeOf('first')).toBeGreaterThan(0));
+    await killWorker();
+    const sink = new RecordingSink();
+    const provider = createProcessProvider({ sandbox: createSandboxHost({ protectedPaths: [] }) });
+    const orphan = { process: identity, recorded: nothingRecorded, ranMs: 0 };
+    const next = { ...dispatch, toolBridge: aToolBridge({ handle: 'second' }) };
+    const adopted = provider.reattach!({ dispatch: next, orphan }, sink, new AbortController().signal);
+    await eventually(() => expect(sink.process).toBeDefined());
+    await writeFile(join(git.worktree, 'go'), '');
+    expect(await adopted).toMatchObject({ ended: 'exit', exitCode: 0 });
+    const handles = ['first', 'next'].map((name) => readFileSync(join(git.worktree, name), 'utf8'));
+    expect(handles.map((text) => (JSON.parse(text) as { handle: string }).handle)).toEqual(['first', 'second']);
   });
 
   test('is ended with everything in it by the next worker when its agent is not adopted', async () => {

@@ -4,6 +4,7 @@ import { blobsContract } from './blobs';
 import { spendLedgerContract } from './budgets/spend-ledger';
 import { chatContract } from './chat';
 import { documentsContract } from './documents';
+import { tracesContract } from './governance/traces';
 import type { StoreHarness } from './harness';
 import { lateWorkersContract } from './late-workers';
 import { lifecycleContract } from './lifecycle';
@@ -37,6 +38,7 @@ export function storeContract(harness: StoreHarness): void {
   rateCountsContract(harness);
   runListsContract(harness);
   textIndexContract(harness);
+  tracesContract(harness);
   spendLedgerContract(harness);
   workProductsContract(harness);
   workspacesContract(harness);

@@ -11,8 +11,16 @@ const inEnvironment = JSON.stringify(process.env).includes(handle);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const task = (await lines.next()).value;
 const mode = path === undefined ? '' : (statSync(path).mode & 0o777).toString(8);
-const { sections } = JSON.parse(task);
-const found = { ...JSON.parse(content), path, mode, inEnvironment, inTask: task.includes(handle), sections };
+const { sections, toolBridge } = JSON.parse(task);
+const found = {
+  ...JSON.parse(content),
+  path,
+  mode,
+  inEnvironment,
+  inTask: task.includes(handle),
+  sections,
+  toolBridge,
+};
 writeFileSync(`${copy}.draft`, JSON.stringify(found));
 renameSync(`${copy}.draft`, copy);
 say({ type: 'progress', message: `my handle is ${handle}` });

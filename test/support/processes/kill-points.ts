@@ -2,69 +2,80 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Kills the service of workflow runs (SIGKILL) right before or after a step of a run: the first process that comes to it. */
+/** Kills a process of the service (SIGKILL) at a step of it: the first process that comes to it. */
 export interface KillPoints {
   /** What the service is started with, so that it is killed. */
   environment: Record<string, string>;
   /**
-   * Kills the next process that comes to a step which the pattern matches: `<before|after> <activity> <input as JSON>`, or
-   * `before append <event as JSON>`. Once a process has read a continuation, its steps match with `continued` in front too.
+   * Kills the next process that comes to this step, or to one that the pattern matches, for the given time.
+   *
+   * @param times 1 when absent
    */
-  arm(pattern: RegExp): Promise<void>;
+  arm(step: string | RegExp, times?: number): Promise<void>;
   /** Whether a process was killed at the step. */
   isReached(): boolean;
 }
 
-/** Preloaded by the service: nothing of it is in the code under test. */
-const preload = (dir: string) => `
+/** Which processes are killed, and where. */
+interface KillPointSources {
+  /** What the path of their program ends in. */
+  program: RegExp;
+  /**
+   * Source of an object: for the name of a factory that a module exports, what makes another factory of it. `step(name)` is a step,
+   * `around(name, call)` a call with the steps `before name` and `after name`, and `all(calls)` that for each of an object.
+   */
+  wrapped: string;
+}
+
+/** Preloaded by the processes: nothing of it is in the code under test. */
+const preload = (dir: string, { program, wrapped }: KillPointSources): string => `
 const { isMainThread } = require('node:worker_threads');
-if (isMainThread && /dist\\/services\\/workflow-runs\\/main\\.js$/.test(process.argv[1] ?? '')) {
+if (isMainThread && ${program.toString()}.test(process.argv[1] ?? '')) {
   const fs = require('node:fs');
   const Module = require('node:module');
   const armed = ${JSON.stringify(join(dir, 'armed'))};
-  let continued = '';
-  const step = (line) => {
+  let came = 0;
+  const step = (name) => {
     if (!fs.existsSync(armed)) return;
-    const pattern = new RegExp(fs.readFileSync(armed, 'utf8'));
-    if (!pattern.test(line) && !pattern.test(continued + line)) return;
-    fs.renameSync(armed, ${JSON.stringify(join(dir, 'taken'))});
+    const { exact, pattern, times } = JSON.parse(fs.readFileSync(armed, 'utf8'));
+    if (exact === undefined ? !new RegExp(pattern).test(name) : exact !== name) return;
+    came += 1;
+    if (came < times) return;
+    try {
+      fs.renameSync(armed, ${JSON.stringify(join(dir, 'taken'))});
+    } catch {
+      // Another process is killed for it.
+      return;
+    }
     process.kill(process.pid, 'SIGKILL');
   };
-  const around = (name, activity) => async (...args) => {
-    step('before ' + name + ' ' + JSON.stringify(args[0]));
-    const result = await activity(...args);
-    if (name === 'loadContinuation') continued = 'continued ';
-    step('after ' + name + ' ' + JSON.stringify(args[0]));
+  const around = (name, call) => async (...args) => {
+    step('before ' + name);
+    const result = await call(...args);
+    step('after ' + name);
     return result;
   };
-  const withSteps = (create) => (dependencies) => {
-    const { events } = dependencies;
-    const append = (scope, entries) => {
-      entries.forEach(({ event }) => step('before append ' + JSON.stringify(event)));
-      return events.append(scope, entries);
-    };
-    const activities = create({ ...dependencies, events: { append } });
-    return Object.fromEntries(Object.entries(activities).map(([name, each]) => [name, around(name, each)]));
-  };
+  const all = (calls) => Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, around(name, call)]));
+  const wrapped = ${wrapped};
   const load = Module._load;
   Module._load = function (...args) {
     const loaded = load.apply(this, args);
-    return typeof loaded?.createRunActivities === 'function'
-      ? { ...loaded, createRunActivities: withSteps(loaded.createRunActivities) }
-      : loaded;
+    const names = Object.keys(wrapped).filter((each) => typeof loaded?.[each] === 'function');
+    return names.reduce((module, name) => ({ ...module, [name]: wrapped[name](module[name]) }), loaded);
   };
 }
 `;
 
 /** @param dir of its own, and no service's */
-export async function killPoints(dir: string): Promise<KillPoints> {
+export async function killPoints(dir: string, sources: KillPointSources): Promise<KillPoints> {
   const hook = join(dir, 'kill-points.cjs');
   await mkdir(dir, { recursive: true });
-  await writeFile(hook, preload(dir));
+  await writeFile(hook, preload(dir, sources));
   return {
     environment: { NODE_OPTIONS: `--require=${hook}` },
-    async arm(pattern) {
-      await writeFile(join(dir, 'draft'), pattern.source);
+    async arm(step, times = 1) {
+      const where = typeof step === 'string' ? { exact: step } : { pattern: step.source };
+      await writeFile(join(dir, 'draft'), JSON.stringify({ ...where, times }));
       await rename(join(dir, 'draft'), join(dir, 'armed'));
     },
     isReached: () => !existsSync(join(dir, 'armed')),

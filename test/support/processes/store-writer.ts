@@ -3,6 +3,7 @@
  * Prints `ready` when it begins, and prints each id or number once the store has acknowledged it.
  */
 import { createLog } from '../../../platform/log/log';
+import { createTraceStore } from '../../../stores/governance/trace-store';
 import type { LogEntry } from '../../../stores/port/collection';
 import { openSqlite } from '../../../stores/sqlite/database';
 
@@ -29,6 +30,18 @@ async function main(): Promise<void> {
         print(String(sequence));
       }
     }
+  } else if (mode === 'traces' || mode === 'file-traces') {
+    const traces = await createTraceStore(database);
+    const input = { kind: 'policy', outcome: 'warned', title: 'launch: warn', summary: 'A rule warns.' } as const;
+    const lane = async () => {
+      for (let at = 0; ; at += 1) {
+        print(await traces.record(input));
+        if (mode === 'file-traces' && at % 10 === 0) {
+          await traces.list({ limit: 1 });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 5 }, lane));
   } else {
     const times = Number(mode);
     const lane = async () => {

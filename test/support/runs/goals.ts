@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Goal } from '../../../contracts/governance/goals/goal';
 import { eventually } from '../../../platform/testing/eventually';
 import { type Caller, scriptAgent } from '../caller';
+import { changeFeatures } from '../change-features';
 import { aGoal } from '../factories/goal';
 
 /** An agent that completes its goal with its n-th run. */
@@ -32,7 +33,7 @@ export const turnsOf = (dir: string, taskId: string): Turn[] =>
 
 /** Continuations without a person, as far as the cap of a run goes. */
 export const allowContinuations = (call: Caller, fields: object = {}) =>
-  call.ok('PATCH', '/api/settings/features', {
+  changeFeatures(call, {
     watcher: { enabled: true, globalKillSwitch: false, defaultMode: 'auto', maxContinuationsPerRun: 10, ...fields },
   });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import type { ToolBridgeFile } from '../../../contracts/runs/launch/tool-bridge';
+import type { DeliveredToolBridge, ToolBridgeFile } from '../../../contracts/runs/launch/tool-bridge';
 import { eventually } from '../../../platform/testing/eventually';
 import { type Caller, scriptAgent } from '../caller';
 
@@ -14,6 +14,8 @@ export interface ToolRun {
     inEnvironment: boolean;
     inTask: boolean;
     sections: { id: string; text: string }[];
+    /** As it is in the document of its task. */
+    toolBridge: DeliveredToolBridge;
   };
 }
 
