@@ -19,6 +19,7 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   readChildRun: run,
   pauseChildRuns: run,
   cancelChildRuns: run,
+  steerChildRuns: run,
   reportToParent: run,
   readTreeUsage: run,
   runEnded: { workflows: ['workflowRun'] },

@@ -6,15 +6,9 @@ import { parsePath } from './values';
 const ofMaps = ['items', 'each', 'concurrency', 'max_items', 'max_failures'] as const;
 
 /** What a map does; what is wrong with it is passed to `problem`. */
-export function mapOf(
-  kind: NodeKind,
-  attributes: Attributes,
-  problem: (message: string) => void,
-): MapNode | undefined {
+export function mapOf(kind: NodeKind, attributes: Attributes, problem: (message: string) => void): MapNode | undefined {
   if (kind !== 'map') {
-    ofMaps
-      .filter((name) => attributes.has(name))
-      .forEach((name) => problem(`${name} is of nodes with type=map only`));
+    ofMaps.filter((name) => attributes.has(name)).forEach((name) => problem(`${name} is of nodes with type=map only`));
     return undefined;
   }
   const items = parsePath(attributes.get('items') ?? '');

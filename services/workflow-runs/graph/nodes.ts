@@ -3,6 +3,7 @@ import { childOf } from './child';
 import { commandOf } from './command';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
+import { type Place, placeOf } from './dot-tokens';
 import { parseDuration } from './duration';
 import {
   type GraphEdge,
@@ -47,12 +48,20 @@ export const withLineBreaks = (text: string): string =>
 const usualRetries = 2;
 const longestText = 20_000;
 
+/** What was written of a node or an edge, and where. */
+interface Written {
+  attributes: Attributes;
+  place: Place;
+  problems: string[];
+}
+
 /** Reads one node; what is wrong with it is added to `problems`. */
 export function readNode(
   id: string,
-  { attributes, outgoing, problems }: { attributes: Attributes; outgoing: readonly GraphEdge[]; problems: string[] },
+  { attributes, outgoing, place, problems }: Written & { outgoing: readonly GraphEdge[] },
 ): GraphNode {
-  const problem = (message: string): void => void problems.push(`Node ${JSON.stringify(id.slice(0, 64))}: ${message}.`);
+  const name = `Node ${JSON.stringify(id.slice(0, 64))}`;
+  const problem = (message: string): void => void problems.push(`${name} (${placeOf(place)}): ${message}.`);
   if (!soundId(id)) {
     problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
   }
@@ -79,7 +88,8 @@ export function readNode(
     id,
     kind,
     label: label.slice(0, 200),
-    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child ? 0 : usualRetries),
+    maxRetries:
+      integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child ? 0 : usualRetries),
     ...compact({
       timeoutMs,
       outputSchema: outputSchemaOf(work, attributes, problem),
@@ -99,10 +109,11 @@ export function readNode(
 
 /** Reads one edge; what is wrong with it is added to `problems`. */
 export function readEdge(
-  { from, to, attributes }: { from: string; to: string; attributes: Attributes },
-  problems: string[],
+  { from, to }: { from: string; to: string },
+  { attributes, place, problems }: Written,
 ): GraphEdge {
-  const problem = (message: string): void => void problems.push(`Edge ${from} -> ${to}: ${message}.`);
+  const problem = (message: string): void =>
+    void problems.push(`Edge ${from} -> ${to} (${placeOf(place)}): ${message}.`);
   const label = withLineBreaks(attributes.get('label') ?? '');
   const written = attributes.get('condition');
   const condition = written === undefined ? undefined : parseCondition(written);

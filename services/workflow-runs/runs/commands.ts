@@ -114,7 +114,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         throw refuse(409, refusal.message);
       }
       if (refusal?.type === tooMuch) {
-        throw refuse(429, refusal.message);
+        throw new AppError('REFUSED', { status: 429, message: refusal.message, details: { reason: tooMuch } });
       }
       if (hasStatus(error, status.RESOURCE_EXHAUSTED)) {
         throw refuse(429, tooManyAtOnce);

@@ -128,7 +128,7 @@ export interface RunRecord {
   webhooks?: WebhookWait[];
   checkpoint?: RunCheckpoint;
   /** Written by the run's users; part of later prompts. */
-  guidance: { text: string; file?: string; line?: number; at: string }[];
+  guidance: { id?: string; text: string; file?: string; line?: number; at: string }[];
   /** When it ended and its retro was known: absent until then. Lists of retros are found by it. */
   retro_at?: string;
   smoothness?: Smoothness;

@@ -7,11 +7,22 @@ import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './
 /** What of a run changes besides its revision. */
 export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision' | 'base'>>;
 
+interface RunFilter {
+  slug?: string | undefined;
+  parent?: string | undefined;
+  statuses?: readonly RunStatus[] | undefined;
+}
+
 /** Runs as callers read them. A run's workflow writes them; it alone knows what comes next. */
 export async function createRunStore(db: Database) {
   const runs: Collection<RunRecord> = await db.collection<RunRecord>({
     name: 'workflow-runs',
-    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }, { keys: { 'parent.run_id': 1, _id: 1 } }, { keys: { 'parent.root': 1 } }],
+    indexes: [
+      { keys: { status: 1, _id: 1 } },
+      { keys: { 'workflow.slug': 1, _id: -1 } },
+      { keys: { 'parent.run_id': 1, _id: 1 } },
+      { keys: { 'parent.root': 1 } },
+    ],
   });
   const archive = await createStageArchive(db);
   const newest = { _id: -1 } as const;
@@ -33,13 +44,15 @@ export async function createRunStore(db: Database) {
     list: ({ skip, limit }: { skip: number; limit: number }): Promise<RunRecord[]> =>
       runs.find({ _id: { $gt: '' } }, { sort: newest, skip, limit }),
 
-    /** Of one workflow, or with some statuses; the newest first. */
+    /** Of one workflow, of one parent, or with some statuses; the newest first. */
     async find(
-      { slug, statuses }: { slug?: string | undefined; statuses?: readonly RunStatus[] | undefined },
+      { slug, parent, statuses }: RunFilter,
       { skip = 0, limit }: { skip?: number; limit: number },
     ): Promise<RunRecord[]> {
       const filter = {
-        ...(slug === undefined ? { _id: { $gt: '' } } : { 'workflow.slug': slug }),
+        ...(slug === undefined && parent === undefined && { _id: { $gt: '' } }),
+        ...(slug !== undefined && { 'workflow.slug': slug }),
+        ...(parent !== undefined && { 'parent.run_id': parent }),
         ...(statuses && { status: { $in: [...statuses] } }),
       };
       return runs.find(filter, { sort: newest, skip, limit });
@@ -71,6 +84,17 @@ export async function createRunStore(db: Database) {
     /** Changes a run if it has one of these statuses, beside the reports of its workflow, which do not undo it; else `undefined`. */
     change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>
       runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change, $unset: { base: '' } }),
+
+    /** Has a run that is queued begin with guidance, also when this is repeated; `undefined` when it is not queued any more. */
+    async addGuidance(
+      id: string,
+      guidance: RunRecord['guidance'][number] & { id: string },
+    ): Promise<RunRecord | undefined> {
+      const queued = { _id: id, status: 'queued' as const };
+      await runs.findOneAndUpdate({ ...queued, 'guidance.id': { $ne: guidance.id } }, { $push: { guidance } });
+      const run = await runs.get(id);
+      return run?.status === 'queued' || run?.guidance.some((each) => each.id === guidance.id) ? run : undefined;
+    },
 
     /**
      * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other;

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../../../../platform/errors/app-error';
 import { valueAt } from '../../graph/values';
 import type { RunCommands } from '../commands';
+import { type Guidance, tooMuch } from '../execution/messages';
 import { hasEnded, type RunRecord, type RunStatus, type RunVars, type TreeBudget } from '../run';
 import type { RunStore } from '../store';
 import type { ParentNotifier } from './notify-parent';
@@ -33,6 +34,7 @@ export interface ChildRunDependencies {
   commands: RunCommands;
   openChild: ChildRunOpener;
   notifyParent: ParentNotifier;
+  now: () => Date;
 }
 
 /** How many runs get a message at the same time. */
@@ -42,7 +44,9 @@ const storedCharacters = 65_536;
 const late = 'The child run has ended.';
 
 /** What runs do with their child runs. */
-export function createChildRunActivities({ runs, children, commands, openChild, notifyParent }: ChildRunDependencies) {
+export function createChildRunActivities(dependencies: ChildRunDependencies) {
+  const { runs, children, commands, openChild, notifyParent, now } = dependencies;
+
   /** @throws the first failure, after every run had its turn */
   async function each(parentId: string, act: (run: RunRecord) => Promise<void>): Promise<void> {
     const pending = (await runs.childrenOf(parentId)).filter(({ status }) => !hasEnded(status));
@@ -91,6 +95,25 @@ export function createChildRunActivities({ runs, children, commands, openChild, 
     }
   }
 
+  /** Returns whether it has room for it. */
+  async function steer({ _id, status }: RunRecord, guidance: Guidance & { id: string }): Promise<boolean> {
+    if (status === 'queued' && (await runs.addGuidance(_id, { ...guidance, at: now().toISOString() }))) {
+      return true;
+    }
+    if (status === 'queued' || status === 'starting') {
+      throw ApplicationFailure.retryable(`Run ${_id} is starting.`);
+    }
+    try {
+      await unlessEnded(_id, () => commands.steer(_id, late, guidance));
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.details.reason === tooMuch) {
+        return false;
+      }
+      throw error;
+    }
+  }
+
   return {
     /**
      * Queues a child run; the one that is there already when this is repeated. Returns its id.
@@ -122,6 +145,21 @@ export function createChildRunActivities({ runs, children, commands, openChild, 
     /** Pauses or resumes the child runs of a run; those that are queued are held back. Repeatable. */
     pauseChildRuns: ({ runId, paused }: { runId: string; paused: boolean }): Promise<void> =>
       each(runId, paused ? pause : unpause),
+
+    /**
+     * Gives guidance to the child runs of a run; those that are queued begin with it. Repeatable.
+     *
+     * @returns the ids of those that have as much guidance as they take
+     */
+    async steerChildRuns({ runId, guidance }: { runId: string; guidance: Guidance & { id: string } }) {
+      const full: string[] = [];
+      await each(runId, async (run) => {
+        if (!(await steer(run, guidance))) {
+          full.push(run._id);
+        }
+      });
+      return full;
+    },
 
     /** Cancels one child run of a run, or all of them, also those that are paused. Repeatable. */
     cancelChildRuns: ({ runId, childId }: { runId: string; childId?: string }): Promise<void> =>

@@ -46,16 +46,24 @@ export function createChildRunOpener(dependencies: OpenerDependencies) {
     await assertCommands(graph, dependencies.sandbox);
     await assertSchemas(graph, dependencies);
     const of = await parentOf(input, parent);
-    return { ...newRun({ dot_source, vars }, graph, { user: parent.created_by, at: now() }), parent: of };
+    return { ...newRun({ dot_source, vars }, graph, { user: parent.created_by, at: now() }), parent: of, held: true };
   }
 
-  /** Holds a queued run back while its parent is paused, which may change meanwhile. */
+  /** Holds a queued run back exactly while its parent is paused, which may change meanwhile. */
   async function holdWhilePaused(runId: string, parentId: string): Promise<void> {
     const isPaused = async (): Promise<boolean> => (await runs.get(parentId))?.status === 'paused';
-    if (await isPaused()) {
-      await runs.change(runId, ['queued'], { held: true });
-      if (!(await isPaused())) {
-        await runs.change(runId, ['queued'], { held: false });
+    let held: boolean;
+    do {
+      held = await isPaused();
+      await runs.change(runId, ['queued'], { held });
+    } while (held !== (await isPaused()));
+  }
+
+  /** Has a queued run begin with the guidance of its parent: what comes from now on reaches it as a child run. */
+  async function passGuidance(runId: string, parentId: string): Promise<void> {
+    for (const { id, ...guidance } of (await runs.get(parentId))?.guidance ?? []) {
+      if (id !== undefined) {
+        await runs.addGuidance(runId, { ...guidance, id });
       }
     }
   }
@@ -71,6 +79,7 @@ export function createChildRunOpener(dependencies: OpenerDependencies) {
       await runs.insertOnce(child);
       await workflows.note(child);
     }
+    await passGuidance(_id, parent._id);
     await holdWhilePaused(_id, parent._id);
     await dispatcher.lookAgain();
     return _id;

@@ -20,7 +20,11 @@ export async function createContinuationStore(db: Database) {
   const records = await db.collection<ContinuationRecord>({ name: 'workflow-run-continuations' });
   return {
     async put({ runId, ...key }: ContinuationKey, texts: StoredTexts): Promise<void> {
-      await records.findOneAndUpdate({ _id: runId }, { $set: { ...key, ...texts, lists: texts.lists ?? {} } }, { upsert: true });
+      await records.findOneAndUpdate(
+        { _id: runId },
+        { $set: { ...key, ...texts, lists: texts.lists ?? {} } },
+        { upsert: true },
+      );
     },
     /** `undefined` when it is of another version, or for other executions. */
     async get({ runId, version, firstExecutionId }: ContinuationKey): Promise<StoredTexts | undefined> {

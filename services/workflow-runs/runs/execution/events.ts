@@ -28,6 +28,8 @@ export interface RunEvents {
   ChildRunStarted: { stage_id: string; run_id: string };
   ChildRunEnded: { stage_id: string; run_id: string; status: string };
   Steered: { text: string };
+  /** Child runs that have as much guidance as they take. */
+  ChildRunsNotSteered: { run_ids: string[] };
   CheckpointSaved: { node_id: string; checkpoint_id: string };
 }
 export type RunEventName = keyof RunEvents;

@@ -5,6 +5,7 @@ import {
   condition,
   patched,
   setHandler,
+  uuid4,
 } from '@temporalio/workflow';
 import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
 import type { RunActivities } from './activities';
@@ -54,8 +55,15 @@ interface HandlerDependencies {
   /** Breaks off what is under way. */
   scope: CancellationScope;
   activities: Pick<RunActivities, 'runEnded' | 'verifyMessage'>;
-  /** Pauses or resumes the child runs. */
-  pauseChildren: (paused: boolean) => Promise<void>;
+  children: ChildMessenger;
+}
+
+/** Passes messages on to the child runs. */
+export interface ChildMessenger {
+  /** Pauses or resumes them. */
+  pause: (paused: boolean) => Promise<void>;
+  /** Gives them guidance; returns the ids of those that take no more. */
+  steer: (guidance: Guidance & { id: string }) => Promise<string[]>;
 }
 
 const refused = (type: string, message: string): ApplicationFailure =>
@@ -85,7 +93,7 @@ function mustBeSigned(message: Signed | undefined): void {
  * @returns the check of a message's proof, for the input as well
  */
 export function handleMessages(dependencies: HandlerDependencies) {
-  const { runId, control, progress, scope, activities, pauseChildren } = dependencies;
+  const { runId, control, progress, scope, activities, children } = dependencies;
   /** Only the service signs messages: any other sender is refused. */
   const verify = async (kind: RunMessageKind, message: Signed & object, acceptedAtMs = Date.now()): Promise<void> => {
     if (!patched('proven-messages')) {
@@ -137,11 +145,19 @@ export function handleMessages(dependencies: HandlerDependencies) {
     progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} }, macOf(message));
     await progress.flush();
     if (progress.hasChildren) {
-      await CancellationScope.nonCancellable(() => pauseChildren(pause));
+      await CancellationScope.nonCancellable(() => children.pause(pause));
     }
     // Another run may start while this one is paused.
     if (pause) {
       await activities.runEnded();
+    }
+  };
+
+  const steerChildren = async (guidance: Guidance & { id: string }): Promise<void> => {
+    const run_ids = await CancellationScope.nonCancellable(() => children.steer(guidance));
+    if (run_ids.length > 0) {
+      progress.record({ ChildRunsNotSteered: { run_ids } }, guidance.id);
+      await progress.flush();
     }
   };
 
@@ -220,7 +236,11 @@ export function handleMessages(dependencies: HandlerDependencies) {
       if (isRepeated(message)) {
         return;
       }
-      const { proof: _proof, ...guidance } = message;
+      const { proof: _proof, id = uuid4(), ...given } = message;
+      if (progress.guidance.some((each) => each.id === id)) {
+        return;
+      }
+      const guidance = { id, ...given };
       // Before it is verified: what comes meanwhile has to fit beside it.
       progress.countGuidance(guidance);
       await verify('steer', message).catch((error: unknown) => {
@@ -230,6 +250,9 @@ export function handleMessages(dependencies: HandlerDependencies) {
       progress.addGuidance(guidance);
       progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } }, macOf(message));
       await progress.flush();
+      if (progress.hasChildren) {
+        await steerChildren(guidance);
+      }
     },
     {
       validator: (message: Guidance) => {

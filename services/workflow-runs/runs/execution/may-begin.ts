@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { type GraphNode, workOf } from '../../graph/graph';
+import { type GraphNode, runLimits, workOf } from '../../graph/graph';
 import { SuspendedError } from './continuation';
 import { RunFailedError } from './run-failed';
 import type { StageContext } from './stages';
@@ -18,6 +18,13 @@ export async function untilMayBegin({ progress, isPaused, continuation, walkers 
   }
   if (continuation.isDue) {
     throw new SuspendedError();
+  }
+}
+
+/** @throws RunFailedError for a stage beyond what a run may have */
+export function assertFewStages({ progress }: Pick<StageContext, 'progress'>): void {
+  if (progress.steps >= runLimits.stages) {
+    throw new RunFailedError(`It has visited ${runLimits.stages} nodes, which is the most a run may visit.`);
   }
 }
 

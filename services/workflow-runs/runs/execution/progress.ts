@@ -206,6 +206,12 @@ export class RunProgress {
     this.#pending.guidance.push(noted);
   }
 
+  /** Takes over guidance that the record of the run begins with. */
+  inheritGuidance(guidance: RunRecord['guidance']): void {
+    guidance.forEach((each) => this.countGuidance(each));
+    this.guidance.push(...guidance);
+  }
+
   ask(question: Question): void {
     this.#questions.add(question.id);
     this.#pending.asked.push(question);

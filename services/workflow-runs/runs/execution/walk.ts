@@ -5,7 +5,7 @@ import { joinOf } from '../../graph/structure';
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
-import { assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
 import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 
@@ -72,9 +72,7 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
 
 /** @throws RunFailedError */
 function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk): void {
-  if (progress.steps >= runLimits.stages) {
-    throw new RunFailedError(`It has visited ${runLimits.stages} nodes, which is the most a run may visit.`);
-  }
+  assertFewStages({ progress });
   const limit = maxVisits ?? graph.loopLimit;
   if (progress.visitsOf(id) >= (limit ?? runLimits.usualVisits)) {
     throw new RunFailedError(

@@ -17,7 +17,7 @@ import type { RunStatus, TreeBudget } from '../run';
 import type { RunActivities } from './activities';
 import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
-import { handleMessages, type RunControl } from './handlers';
+import { type ChildMessenger, handleMessages, type RunControl } from './handlers';
 import { lookAgain, lookAtChild, type RunInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
@@ -40,8 +40,8 @@ const { deleteContinuation } = proxyActivities<Pick<RunActivities, 'deleteContin
   summary: 'delete the continuation',
 });
 
-const { pauseChildRuns, cancelChildRuns } = proxyActivities<
-  Pick<ChildRunActivities, 'pauseChildRuns' | 'cancelChildRuns'>
+const { pauseChildRuns, cancelChildRuns, steerChildRuns } = proxyActivities<
+  Pick<ChildRunActivities, 'pauseChildRuns' | 'cancelChildRuns' | 'steerChildRuns'>
 >({
   startToCloseTimeout: '2 minutes',
   // What is not reached in this time is cancelled when runs are reconciled.
@@ -97,8 +97,11 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     acceptedProofs: [...(state?.acceptedProofs ?? [])],
   };
   const scope = new CancellationScope();
-  const pauseChildren = (paused: boolean): Promise<void> => pauseChildRuns({ runId, paused });
-  const verify = handleMessages({ runId, control, progress, scope, activities, pauseChildren });
+  const children: ChildMessenger = {
+    pause: (paused) => pauseChildRuns({ runId, paused }),
+    steer: (guidance) => steerChildRuns({ runId, guidance }),
+  };
+  const verify = handleMessages({ runId, control, progress, scope, activities, children });
   const reported = new Set<string>();
   setHandler(lookAtChild, (childId) => {
     // Only what a stage waits for is read, and forgotten: more are not collected.
@@ -117,6 +120,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       if (input.vars) {
         progress.setValues(input.vars);
       }
+      progress.inheritGuidance(input.guidance ?? []);
       progress.record(
         { RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } },
         'run',

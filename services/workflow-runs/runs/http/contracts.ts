@@ -46,6 +46,8 @@ export const runAnswer = z
     status: runStatus,
     title: z.string(),
     workflow: z.object({ name: z.string(), slug: z.string() }),
+    /** Of a child run: the run and stage that it belongs to, and the run at the top of the tree. */
+    parent: z.object({ run_id: runId, stage_id: z.string(), root: runId }).optional(),
     error: z.object({ message: z.string() }).optional(),
     /** 1 for the next one; only while it is queued. */
     queue_position: z.number().int().optional(),
@@ -67,6 +69,8 @@ export const runListQuery = z.strictObject({
   ...pageFields,
   status: runStatus.optional(),
   workflow: z.string().max(100).optional(),
+  /** Only the child runs of this run. */
+  parent: runId.optional(),
 });
 
 export const stageAnswer = stage.meta({ id: 'Stage' });

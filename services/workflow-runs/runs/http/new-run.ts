@@ -118,6 +118,7 @@ export async function assertChildren(
   { nodes }: Graph,
   { workflows, graphs }: Pick<RunsContext, 'workflows' | 'graphs'>,
 ): Promise<void> {
+  const read = new Map<string, Promise<Graph>>();
   for (const { id, child } of Object.values(nodes)) {
     if (!child) {
       continue;
@@ -127,7 +128,9 @@ export async function assertChildren(
       throw refuse(400, `Node "${id}": Workflow not found: ${child.workflow}`);
     }
     try {
-      assertVars(await readGraph(graphs, found.dot_source), Object.fromEntries(child.vars));
+      const graph = read.get(child.workflow) ?? readGraph(graphs, found.dot_source);
+      read.set(child.workflow, graph);
+      assertVars(await graph, Object.fromEntries(child.vars));
     } catch (error) {
       throw error instanceof AppError && error.status === 400 ? refuse(400, `Node "${id}": ${error.message}`) : error;
     }

@@ -8,7 +8,15 @@ import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
-import { assertChildren, assertCommands, assertModels, assertRoomFor, assertSchemas, assertVars, newRun } from './new-run';
+import {
+  assertChildren,
+  assertCommands,
+  assertModels,
+  assertRoomFor,
+  assertSchemas,
+  assertVars,
+  newRun,
+} from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 
@@ -67,8 +75,8 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       query: runListQuery,
       response: pageOf(runAnswer),
     },
-    async ({ query: { status, workflow, ...page } }) => {
-      const filter = { slug: workflow, statuses: status && [status] };
+    async ({ query: { status, workflow, parent, ...page } }) => {
+      const filter = { slug: workflow, parent, statuses: status && [status] };
       const { data, meta } = await readPage<RunRecord>(page, (range) => runs.find(filter, range));
       return { data: await Promise.all(data.map(answered)), meta };
     },

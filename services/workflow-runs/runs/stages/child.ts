@@ -9,9 +9,9 @@ import { nextAttempt, noteFailure } from './attempts';
 
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
 
-const { openChildRun, cancelChildRuns } = proxyActivities<
-  Pick<ChildRunActivities, 'openChildRun' | 'cancelChildRuns'>
->({ startToCloseTimeout: '2 minutes', retry });
+const { openChildRun, cancelChildRuns } = proxyActivities<Pick<ChildRunActivities, 'openChildRun' | 'cancelChildRuns'>>(
+  { startToCloseTimeout: '2 minutes', retry },
+);
 
 const { readChildRun } = proxyLocalActivities<Pick<ChildRunActivities, 'readChildRun'>>({
   startToCloseTimeout: '30 seconds',

@@ -3,7 +3,7 @@ import { valueAt } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
 import type { ItemUnderWay, MapUnderWay, StageUnderWay } from '../execution/cursor';
 import type { Outcome } from '../execution/edges';
-import { assertWithinBudget, assertWithinTree, untilMayBegin } from '../execution/may-begin';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../execution/may-begin';
 import type { MapLists } from '../execution/progress';
 import type { StageContext, Worked } from '../execution/stages';
 
@@ -40,13 +40,12 @@ export async function runMap(node: GraphNode, underWay: StageUnderWay, run: MapC
   const ended = await walkers.rest(() =>
     Promise.allSettled(lanes.map((resumed) => walkers.count(() => items.walk(resumed)))),
   );
-  const broken = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  const broken = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
   const error = broken.find((each) => !(each instanceof SuspendedError)) ?? broken[0];
-  if (error instanceof SuspendedError) {
-    throw error;
+  if (!(error instanceof SuspendedError)) {
+    progress.lists.delete(stage.id);
   }
-  progress.lists.delete(stage.id);
-  if (error !== undefined) {
+  if (error) {
     throw error;
   }
   return worked(node, underWay.map, { lists, run, stageId: stage.id });
@@ -98,25 +97,24 @@ class Items {
     }
   }
 
-  get #isOver(): boolean {
+  #isOver(): boolean {
     const { state, lists } = this.around;
     return (
-      state.stopped !== undefined ||
-      state.failures.length > this.#map.maxFailures ||
-      state.next >= lists.items.length
+      state.stopped !== undefined || state.failures.length > this.#map.maxFailures || state.next >= lists.items.length
     );
   }
 
   async #next(): Promise<ItemUnderWay | undefined> {
     const { state, run, underWay } = this.around;
-    if (this.#isOver) {
+    if (this.#isOver()) {
       return undefined;
     }
     await untilMayBegin(run);
+    assertFewStages(run);
     assertWithinBudget(this.#mapped, run);
     await assertWithinTree(this.#mapped, run);
     // Another lane may have begun the last one meanwhile.
-    if (this.#isOver) {
+    if (this.#isOver()) {
       return undefined;
     }
     const index = state.next;
@@ -176,7 +174,11 @@ function fitted(text: string, share: number): string {
 function worked(
   { id, map }: GraphNode,
   { failures, stopped }: MapUnderWay,
-  { lists: { items, outputs }, run: { progress, values }, stageId }: { lists: MapLists; run: MapContext; stageId: string },
+  {
+    lists: { items, outputs },
+    run: { progress, values },
+    stageId,
+  }: { lists: MapLists; run: MapContext; stageId: string },
 ): Worked {
   const list = items.map((_item, index) => outputs[index] ?? null);
   const failed = failures.toSorted((a, b) => a.index - b.index);
@@ -187,7 +189,10 @@ function worked(
   const tooMany = failed.length > (map?.maxFailures ?? 0);
   const [first] = failed;
   const reason =
-    stopped ?? (tooMany && first ? `Item ${first.index} failed: ${first.error} (${failed.length} of ${items.length} items failed.)` : undefined);
+    stopped ??
+    (tooMany && first
+      ? `Item ${first.index} failed: ${first.error} (${failed.length} of ${items.length} items failed.)`
+      : undefined);
   const notes = `${items.length - failed.length} of ${items.length} items`;
   return reason === undefined
     ? { outcome: { outcome: 'success' }, reported: { notes } }
