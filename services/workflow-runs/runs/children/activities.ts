@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../../../../platform/errors/app-error';
 import { valueAt } from '../../graph/values';
 import type { RunCommands } from '../commands';
+import type { Dispatcher } from '../dispatcher';
 import { type Guidance, tooMuch } from '../execution/messages';
 import { hasEnded, type RunRecord, type RunStatus, type RunVars, type TreeBudget } from '../run';
 import type { RunStore } from '../store';
@@ -34,6 +35,7 @@ export interface ChildRunDependencies {
   commands: RunCommands;
   openChild: ChildRunOpener;
   notifyParent: ParentNotifier;
+  dispatcher: Pick<Dispatcher, 'lookAgain'>;
   now: () => Date;
 }
 
@@ -45,7 +47,7 @@ const late = 'The child run has ended.';
 
 /** What runs do with their child runs. */
 export function createChildRunActivities(dependencies: ChildRunDependencies) {
-  const { runs, children, commands, openChild, notifyParent, now } = dependencies;
+  const { runs, children, commands, openChild, notifyParent, dispatcher, now } = dependencies;
 
   /** @throws the first failure, after every run had its turn */
   async function each(parentId: string, act: (run: RunRecord) => Promise<void>): Promise<void> {
@@ -143,8 +145,12 @@ export function createChildRunActivities(dependencies: ChildRunDependencies) {
     },
 
     /** Pauses or resumes the child runs of a run; those that are queued are held back. Repeatable. */
-    pauseChildRuns: ({ runId, paused }: { runId: string; paused: boolean }): Promise<void> =>
-      each(runId, paused ? pause : unpause),
+    async pauseChildRuns({ runId, paused }: { runId: string; paused: boolean }): Promise<void> {
+      await each(runId, paused ? pause : unpause);
+      if (!paused) {
+        await dispatcher.lookAgain();
+      }
+    },
 
     /**
      * Gives guidance to the child runs of a run; those that are queued begin with it. Repeatable.

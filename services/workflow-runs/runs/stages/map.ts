@@ -1,4 +1,4 @@
-import type { GraphNode, MapNode } from '../../graph/graph';
+import { type GraphNode, type MapNode, maxJsonOutput } from '../../graph/graph';
 import { valueAt } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
 import type { ItemUnderWay, MapUnderWay, StageUnderWay } from '../execution/cursor';
@@ -7,8 +7,8 @@ import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } 
 import type { MapLists } from '../execution/progress';
 import type { StageContext, Worked } from '../execution/stages';
 
-/** A list may have this much as JSON, and the outputs of its items together, in characters. */
-const maxCharacters = 100_000;
+/** A list may have this much as JSON, in characters. */
+const maxListCharacters = 100_000;
 /** An output that is a text may have this much, or an even part of what all of them may have. */
 const maxText = 8_000;
 const reasonCharacters = 200;
@@ -61,8 +61,8 @@ function listOf({ items: path, maxItems }: MapNode, values: Readonly<Record<stri
   if (list.length > maxItems) {
     throw new Error(`${name} has ${list.length} items, and the map takes ${maxItems}.`);
   }
-  if (JSON.stringify(list).length > maxCharacters) {
-    throw new Error(`${name} has more than ${maxCharacters} characters.`);
+  if (JSON.stringify(list).length > maxListCharacters) {
+    throw new Error(`${name} has more than ${maxListCharacters} characters.`);
   }
   return list;
 }
@@ -151,11 +151,11 @@ class Items {
 
   #store(index: number, output: unknown): void {
     const { state, lists } = this.around;
-    const share = Math.floor(maxCharacters / lists.items.length) - 1;
+    const share = Math.floor(maxJsonOutput / lists.items.length) - 1;
     const stored = typeof output === 'string' ? fitted(output.slice(0, maxText), share) : output;
     this.#characters += JSON.stringify(stored).length + 1;
-    if (this.#characters > maxCharacters) {
-      state.stopped = `The outputs of its items have more than ${maxCharacters} characters together.`;
+    if (this.#characters > maxJsonOutput) {
+      state.stopped = `The outputs of its items have more than ${maxJsonOutput} characters together.`;
       return;
     }
     lists.outputs[index] = stored;
