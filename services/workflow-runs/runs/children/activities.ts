@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../../../../platform/errors/app-error';
+import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import { valueAt } from '../../graph/values';
 import type { RunCommands } from '../commands';
 import type { Dispatcher } from '../dispatcher';
@@ -58,7 +59,7 @@ export function createChildRunActivities(dependencies: ChildRunDependencies) {
         await act(run).catch((error: unknown) => void failures.push(error));
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await withHeartbeat(() => Promise.all(Array.from({ length: atOnce }, work)));
     if (failures.length > 0) {
       throw failures[0];
     }
@@ -122,7 +123,7 @@ export function createChildRunActivities(dependencies: ChildRunDependencies) {
      *
      * @throws ApplicationFailure `CHILD` when it cannot be run
      */
-    openChildRun: (input: ChildRunInput): Promise<string> => openChild(input),
+    openChildRun: (input: ChildRunInput): Promise<string> => withHeartbeat(() => openChild(input)),
 
     /** How a child run has ended; nothing while it has not. @throws ApplicationFailure `CHILD` when it is not there */
     async readChildRun({ runId, childId, output }: { runId: string; childId: string; output: string[] }) {

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { Graph, GraphNode } from '../../graph/graph';
+import type { ChildRunActivities } from '../children/activities';
 import type { Stage, TreeBudget } from '../run';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
@@ -38,6 +39,8 @@ export interface StageContext {
     budgets: readonly TreeBudget[];
     /** What the runs have used that each of them covers, by the run it is of. */
     usage: () => Promise<Record<string, { tokens: number; cost: number }>>;
+    /** How a child run has ended; nothing while it has not. */
+    read: ChildRunActivities['readChildRun'];
     /** The child runs that have reported their end. */
     reported: Set<string>;
   };

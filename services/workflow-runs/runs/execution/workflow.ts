@@ -26,7 +26,7 @@ import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
 type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'> &
-  Pick<ChildRunActivities, 'reportToParent' | 'readTreeUsage'>;
+  Pick<ChildRunActivities, 'reportToParent' | 'readTreeUsage' | 'readChildRun'>;
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
 const localActivities = proxyLocalActivities<LocalActivities>({
@@ -44,6 +44,7 @@ const { pauseChildRuns, cancelChildRuns, steerChildRuns } = proxyActivities<
   Pick<ChildRunActivities, 'pauseChildRuns' | 'cancelChildRuns' | 'steerChildRuns'>
 >({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '15 seconds',
   // What is not reached in this time is cancelled when runs are reconciled.
   scheduleToCloseTimeout: '10 minutes',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
@@ -138,6 +139,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       tree: {
         budgets,
         reported,
+        read: (input) => activities.readChildRun(input),
         usage: () => activities.readTreeUsage({ runId, budgets: budgets.map(({ run_id }) => run_id) }),
       },
       traversals,

@@ -1,4 +1,4 @@
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { ChildNode, GraphNode } from '../../graph/graph';
 import { valueAt, valueText } from '../../graph/values';
 import type { ChildEnd, ChildRunActivities } from '../children/activities';
@@ -10,13 +10,8 @@ import { nextAttempt, noteFailure } from './attempts';
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
 
 const { openChildRun, cancelChildRuns } = proxyActivities<Pick<ChildRunActivities, 'openChildRun' | 'cancelChildRuns'>>(
-  { startToCloseTimeout: '2 minutes', retry },
+  { startToCloseTimeout: '2 minutes', heartbeatTimeout: '15 seconds', retry },
 );
-
-const { readChildRun } = proxyLocalActivities<Pick<ChildRunActivities, 'readChildRun'>>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
-});
 
 /** A run is read again after so long when its end is not reported, twice as long each time, in milliseconds. */
 const pause = { first: 30_000, longest: 600_000 };
@@ -84,7 +79,7 @@ async function untilEnd(
   const { runId, tree } = run;
   for (let pauseMs = pause.first; ; pauseMs = Math.min(pauseMs * 2, pause.longest)) {
     tree.reported.delete(childId);
-    const end = await readChildRun({ runId, childId, output });
+    const end = await tree.read({ runId, childId, output });
     if (end) {
       return end;
     }
