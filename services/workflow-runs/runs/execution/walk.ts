@@ -5,7 +5,7 @@ import { joinOf } from '../../graph/structure';
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
-import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 

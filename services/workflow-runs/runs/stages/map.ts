@@ -3,7 +3,7 @@ import { valueAt } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
 import type { ItemUnderWay, MapUnderWay, StageUnderWay } from '../execution/cursor';
 import type { Outcome } from '../execution/edges';
-import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../execution/may-begin';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
 import type { MapLists } from '../execution/progress';
 import type { StageContext, Worked } from '../execution/stages';
 

@@ -80,7 +80,7 @@ describe('a map over a list', () => {
     expect(await get(`/runs/${id}/context`)).toMatchObject({ m_output: [], m_failures: [] });
   });
 
-  it('goes on past as many failures as it allows, with their reasons, and null as their output', async () => {
+  it('completes with as many failures as it allows, with their reasons, and null as their output', async () => {
     const command = 'each=command, command="sh -c \'test $0 != b && echo $0\' ${item}"';
     const id = await start(over(['a', 'b', 'c'], `${command}, max_failures=1`));
     await untilStatus(id, 'completed');

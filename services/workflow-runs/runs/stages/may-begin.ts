@@ -1,8 +1,8 @@
 import { condition } from '@temporalio/workflow';
 import { type GraphNode, runLimits, workOf } from '../../graph/graph';
-import { SuspendedError } from './continuation';
-import { RunFailedError } from './run-failed';
-import type { StageContext } from './stages';
+import { SuspendedError } from '../execution/continuation';
+import { RunFailedError } from '../execution/run-failed';
+import type { StageContext } from '../execution/stages';
 
 type Asked = Pick<GraphNode, 'id' | 'kind' | 'map'>;
 
