@@ -145,6 +145,8 @@ export const partSettings = {
     'WORKFLOW_RUNS_DRY_RUN',
     'WORKFLOW_RUNS_MODEL_TEST_MS',
     'WORKFLOW_RUNS_PUBLIC_URL',
+    'WORKFLOW_RUNS_BOARD_URL',
+    'WORKFLOW_RUNS_BOARD_TOKEN',
     'WORKFLOW_RUNS_PING_MS',
   ],
 } as const satisfies Record<string, readonly (keyof Environment)[]>;

@@ -1,3 +1,4 @@
+import { createAgentActivities } from './board/activities';
 import { createCommandActivities } from './commands/activities';
 import { createChildRunActivities } from './runs/children/activities';
 import { createChildRunOpener } from './runs/children/open-child';
@@ -11,6 +12,7 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
     ...createCommandActivities(runs),
+    ...createAgentActivities(runs),
     ...createChildRunActivities({ ...runs, openChild: createChildRunOpener(runs) }),
   };
 }

@@ -20,6 +20,7 @@ import { createWorkflowRunsActivities } from './activities';
 import { activityCallers } from './activity-callers';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
+import { createBoardClient } from './board/board-client';
 import type { CommandSandbox } from './commands/command-sandbox';
 import { sweepRegularly } from './commands/sweep';
 import { workspacesDirectory } from './commands/workspace';
@@ -55,6 +56,9 @@ export interface RunningWorkflowRuns {
   close(): Promise<void>;
 }
 
+const boardOf = ({ WORKFLOW_RUNS_BOARD_URL: url, WORKFLOW_RUNS_BOARD_TOKEN: token }: WorkflowRunsOptions['env']) =>
+  url === undefined ? undefined : createBoardClient({ url, token });
+
 /** Starts the workflow-run service: its API, and the worker that runs its workflows. */
 export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<RunningWorkflowRuns> {
   const { env, log, client, connection, taskQueue = usualQueue, now = operationTime } = options;
@@ -80,6 +84,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const hostQueue = `${taskQueue}/${hostId}`;
   const context: WorkflowRunsContext = {
     sandbox: options.sandbox,
+    board: boardOf(env),
     hostQueue,
     env,
     log,

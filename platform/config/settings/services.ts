@@ -54,6 +54,15 @@ export const workflowRunSettings = {
     .meta({ form: 'origin' })
     .optional()
     .describe('Where it is reached from outside, for the URLs of webhooks; the address of the request without it'),
+  WORKFLOW_RUNS_BOARD_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')
+    .meta({ form: 'origin' })
+    .optional()
+    .describe('The board that launches the agents of workflow runs; without it they are refused'),
+  WORKFLOW_RUNS_BOARD_TOKEN: callerKey
+    .optional()
+    .describe('API token of the board for those launches, of the role `agent`; none for a board without authentication'),
   WORKFLOW_RUNS_PING_MS: milliseconds(15_000).describe('How long an event stream is silent before it sends a ping'),
 };
 

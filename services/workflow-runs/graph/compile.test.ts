@@ -105,10 +105,18 @@ describe('workflow graph compiler', () => {
     ],
     ['a map without items', around('a [type=map]'), /^Node "a" \(line 1, column 36\): a map needs items/],
     ['a map of what has no list', around('a [type=map, items="x y"]'), /a map needs items/],
-    ['a map of questions', around('a [type=map, items=x, each=human]'), /each must be one of prompt, command, child/],
+    [
+      'a map of questions',
+      around('a [type=map, items=x, each=human]'),
+      /each must be one of prompt, command, child, agent/,
+    ],
     ['a map of too many at a time', around('a [type=map, items=x, concurrency=21]'), /concurrency must be .* 1 to 20/],
     ['items of a prompt', around('a [items=x]'), /items is of nodes with type=map only/],
     ['a map of commands without one', around('a [type=map, items=x, each=command]'), /needs command=/],
+    ['an agent with a task and a prompt', around('a [type=agent, task="task_1", prompt=x]'), /not both/],
+    ['an agent in a phase that is none', around('a [type=agent, phase=build]'), /phase must be one of explore, plan/],
+    ['an agent whose name is none', around('a [type=agent, agent="a b"]'), /agent must be a name of the board/],
+    ['an agent of a prompt', around('a [agent=x]'), /agent is of nodes with type=agent, and of maps with each=agent/],
     ['a child of no workflow', around('a [type=child]'), /\(line 1, column 36\): a child needs workflow/],
     ['a workflow of a prompt', around('a [workflow=x]'), /workflow is of nodes with type=child, and of maps with/],
     [
@@ -211,6 +219,23 @@ describe('workflow graph compiler', () => {
         ],
       },
     });
+  });
+
+  it('reads agents that a board launches', () => {
+    const { nodes } = compileGraph(`digraph { start -> a -> b -> exit
+      a [type=agent, prompt="Build \${name}", repository=app, agent=claude, fallback_agents="codex, other", phase=implement,
+        sandbox=closed, model=fast, commits=required, profile=builder, max_retries=1]
+      b [type=map, items=list, each=agent, task="\${item}"] }`);
+    expect(nodes.a).toMatchObject({
+      ...{ kind: 'agent', prompt: 'Build ${name}', maxRetries: 1 },
+      agent: {
+        ...{ repository: 'app', agent: 'claude', fallbacks: ['codex', 'other'], phase: 'implement', sandbox: 'closed' },
+        ...{ model: 'fast', commits: 'required', profile: 'builder' },
+      },
+    });
+    expect(nodes.a).not.toHaveProperty('model');
+    expect(nodes.b).toMatchObject({ map: { each: 'agent' }, agent: { task: '${item}' }, maxRetries: 0 });
+    expect(nodes.b).not.toHaveProperty('prompt');
   });
 
   it('refuses graphs that are too large', () => {

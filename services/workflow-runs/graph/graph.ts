@@ -14,6 +14,7 @@ export const nodeKinds = [
     'command',
     'map',
     'child',
+    'agent',
   ] as const),
 ] as const;
 export type NodeKind = (typeof nodeKinds)[number];
@@ -38,7 +39,7 @@ export interface CommandNode {
 }
 
 /** Kinds of work that a map does for each item of its list. */
-export const mappedKinds = ['prompt', 'command', 'child'] as const;
+export const mappedKinds = ['prompt', 'command', 'child', 'agent'] as const;
 
 /** What is done for each item of a list. */
 export interface MapNode {
@@ -63,12 +64,28 @@ export interface ChildNode {
   output: string[];
 }
 
+/** A run of an agent on the board. */
+export interface AgentNode {
+  /** The id of the task it works on, in which `${name}` stands for a value; one is made of the prompt when absent. */
+  task?: string;
+  /** Of a task that is made. */
+  repository?: string;
+  /** Whom the board launches, and whom after its attempts have failed; the board decides when absent. */
+  agent?: string;
+  fallbacks?: string[];
+  profile?: string;
+  sandbox?: string;
+  model?: string;
+  phase?: string;
+  commits?: string;
+}
+
 export interface GraphNode {
   /** The node's name in the DOT text. */
   id: string;
   label: string;
   kind: NodeKind;
-  /** Of `prompt`: the model's prompt; `$goal` and `${name}` stand for values of the run. */
+  /** Of `prompt` and `agent`: what the model or agent is to do; `$goal` and `${name}` stand for values of the run. */
   prompt?: string;
   system?: string;
   model?: string;
@@ -89,6 +106,8 @@ export interface GraphNode {
   map?: MapNode;
   /** Of `child`. */
   child?: ChildNode;
+  /** Of `agent`. */
+  agent?: AgentNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
   retryDelayMs?: number;
   /** Of `human`. */

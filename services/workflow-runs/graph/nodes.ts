@@ -1,4 +1,5 @@
 import { compact } from '../../../platform/json/compact';
+import { agentOf } from './agent';
 import { childOf } from './child';
 import { commandOf } from './command';
 import { parseCondition } from './condition';
@@ -18,6 +19,7 @@ import {
   workOf,
 } from './graph';
 import { mapOf } from './map';
+import { namesOf } from './names';
 import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';
 
@@ -79,6 +81,7 @@ export function readNode(
   };
   const command = commandOf(work, attributes, problem);
   const child = childOf(work, attributes, problem);
+  const agent = agentOf(work, attributes, problem);
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
@@ -89,13 +92,14 @@ export function readNode(
     kind,
     label: label.slice(0, 200),
     maxRetries:
-      integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child ? 0 : usualRetries),
+      integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child || agent ? 0 : usualRetries),
     ...compact({
       timeoutMs,
       outputSchema: outputSchemaOf(work, attributes, problem),
       command,
       map,
       child,
+      agent,
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),
@@ -103,6 +107,7 @@ export function readNode(
       prompt: text('prompt') ?? label,
       ...compact({ system, model, fallbackModels, maxTokens }),
     }),
+    ...(agent && agent.task === undefined && { prompt: text('prompt') ?? label }),
     ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
 }
@@ -130,19 +135,6 @@ export function readEdge(
     }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
-}
-
-const maxNames = 10;
-
-function namesOf(name: string, attributes: Attributes, problem: (message: string) => void): string[] | undefined {
-  const names = attributes
-    .get(name)
-    ?.split(',')
-    .map((each) => each.trim());
-  if (names && (names.length > maxNames || names.includes(''))) {
-    problem(`${name} must be up to ${maxNames} names with commas between them`);
-  }
-  return names;
 }
 
 function kindOf(id: string, attributes: Attributes, problem: (message: string) => void): NodeKind {

@@ -33,6 +33,8 @@ export const stage = z.object({
   parent: z.string().optional(),
   /** The child run that it has started last. */
   child_run: z.string().optional(),
+  /** The attempt of the board that it has launched last, and its task. */
+  agent: z.object({ task_id: z.string(), attempt_id: z.string() }).optional(),
   status: stageStatus,
   duration_secs: z.number().optional(),
   dot_id: z.string().optional(),

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '../../../../platform/errors/app-error';
 import { treeLimits } from '../../graph/graph';
 import type { RunsContext } from '../context';
-import { assertCommands, assertModels, assertSchemas, assertVars, newRun } from '../http/new-run';
+import { assertAgents, assertCommands, assertModels, assertSchemas, assertVars, newRun } from '../http/new-run';
 import { readGraph } from '../http/read-graph';
 import { hasEnded, type RunParent, type RunRecord } from '../run';
 import type { ChildRunInput } from './activities';
@@ -14,7 +14,7 @@ const refused = (message: string): ApplicationFailure => ApplicationFailure.nonR
 
 type OpenerDependencies = Pick<
   RunsContext,
-  'runs' | 'workflows' | 'graphs' | 'models' | 'schemas' | 'sandbox' | 'children' | 'dispatcher' | 'now'
+  'runs' | 'workflows' | 'graphs' | 'models' | 'schemas' | 'sandbox' | 'board' | 'children' | 'dispatcher' | 'now'
 >;
 
 /** What queues child runs. A child run is not refused when as many runs are open as may be: its parent would wait for ever. */
@@ -43,6 +43,7 @@ export function createChildRunOpener(dependencies: OpenerDependencies) {
     const graph = await readGraph(graphs, dot_source);
     assertModels(graph, dependencies.models);
     assertVars(graph, vars);
+    assertAgents(graph, dependencies.board);
     await assertCommands(graph, dependencies.sandbox);
     await assertSchemas(graph, dependencies);
     const of = await parentOf(input, parent);

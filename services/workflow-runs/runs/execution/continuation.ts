@@ -17,6 +17,8 @@ export interface RunState {
   cursor: Cursor;
   /** Absent where it has none. */
   workspace?: { queue?: string };
+  /** The first launch of the run on the board; absent where it has none. */
+  board?: { root: string };
   progress: ProgressState;
   /** How often edges were taken, by their position in the graph. */
   traversals: [edge: number, times: number][];

@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../../board/messages';
 import type { Stage } from '../run';
 import type { Outcome } from './edges';
 
@@ -21,8 +22,23 @@ export interface StageUnderWay {
   fallback?: { at: number; from: number };
   /** Of a map. */
   map?: MapUnderWay;
+  /** Of an agent. */
+  agent?: AgentUnderWay;
   /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
   child?: { id: string; untilMs?: number };
+}
+
+/** How far the launch of an agent has come. */
+export interface AgentUnderWay {
+  /** How often the board has refused it for now: another try is another launch. */
+  refusals: number;
+  taskId?: string;
+  /** The attempt that is waited for; absent until it is launched. */
+  attemptId?: string;
+  /** Until when, in milliseconds since 1970; absent where it waits for ever. */
+  untilMs?: number;
+  /** What the attempts before have used. */
+  used: AgentUsage;
 }
 
 /** An item of a map that is under way. */

@@ -27,6 +27,10 @@ export interface RunEvents {
   MapCompleted: { stage_id: string; failed: number };
   ChildRunStarted: { stage_id: string; run_id: string };
   ChildRunEnded: { stage_id: string; run_id: string; status: string };
+  AgentWaiting: { stage_id: string; reason: string };
+  AgentLaunched: { stage_id: string; task_id: string; attempt_id: string };
+  AgentEnded: { stage_id: string; attempt_id: string; status: string };
+  AgentFallback: { stage_id: string; agent: string; error: string };
   Steered: { text: string };
   /** Child runs that have as much guidance as they take. */
   ChildRunsNotSteered: { run_ids: string[] };

@@ -272,6 +272,13 @@ export class RunProgress {
     this.#touch(stage);
   }
 
+  /** Notes the attempt of the board that a stage waits for. */
+  noteAgent(stage: Stage, agent: NonNullable<Stage['agent']>): void {
+    stage.agent = agent;
+    this.record({ AgentLaunched: { stage_id: stage.id, ...agent } }, agent.attempt_id);
+    this.#touch(stage);
+  }
+
   endStage(stage: Stage, status: 'completed' | 'failed' | 'cancelled', fields: Partial<Stage> = {}): void {
     const ended = new Date();
     const durationMs = ended.getTime() - new Date(stage.started_at ?? ended).getTime();

@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio
 import type { Graph, GraphNode } from '../../graph/graph';
 import type { ChildRunActivities } from '../children/activities';
 import type { Stage, TreeBudget } from '../run';
+import { runAgent } from '../stages/agent';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
 import { runMap } from '../stages/map';
@@ -34,6 +35,8 @@ export interface StageContext {
   walkers: Walkers;
   /** The task queue of the host with the run's workspace; absent until it has one. */
   workspace: { queue?: string };
+  /** The first launch of the run on the board, and whether one is under way. */
+  board: { root?: string; launching: boolean };
   tree: {
     /** Budgets that it shares with its child runs, and with the runs above it. */
     budgets: readonly TreeBudget[];
@@ -116,6 +119,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runMap(node, underWay, { ...run, perform });
     case 'child':
       return runChild(node, underWay, run);
+    case 'agent':
+      return runAgent(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':

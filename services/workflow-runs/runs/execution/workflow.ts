@@ -114,6 +114,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const walkers = new Walkers();
   const continuation = new Continuation(maxEvents);
   const workspace: Walk['workspace'] = state?.workspace ?? {};
+  const board: Walk['board'] = { ...state?.board, launching: false };
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
@@ -146,6 +147,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       continuation,
       walkers,
       workspace,
+      board,
     };
     return walkers.count(() => walk(cursor, run));
   };
@@ -200,6 +202,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     waiting: walkers.waiting,
     cursor,
     ...(workspace.queue !== undefined && { workspace }),
+    ...(board.root !== undefined && { board: { root: board.root } }),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
       const times = traversals.get(edge);

@@ -17,6 +17,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   command: 'component',
   map: 'box3d',
   child: 'folder',
+  agent: 'tab',
 };
 
 const colours: Record<Stage['status'], string> = {

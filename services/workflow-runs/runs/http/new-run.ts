@@ -4,6 +4,7 @@ import { compact } from '../../../../platform/json/compact';
 import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
+import type { BoardClient } from '../../board/board-client';
 import type { CommandSandbox } from '../../commands/command-sandbox';
 import { type Graph, type GraphNode, workOf } from '../../graph/graph';
 import { refuse } from '../../http/errors';
@@ -89,6 +90,14 @@ export async function assertCommands({ nodes }: Graph, sandbox: CommandSandbox |
   }
 }
 
+/** @throws AppError 400 for an agent when no board is there to launch it */
+export function assertAgents({ nodes }: Graph, board: BoardClient | undefined): void {
+  const agent = Object.values(nodes).find((node) => node.agent !== undefined);
+  if (agent && !board) {
+    throw refuse(400, `Node "${agent.id}": agents are not launched here: WORKFLOW_RUNS_BOARD_URL is not set.`);
+  }
+}
+
 /** Values that runs set themselves, beside those of their nodes. */
 const ownValues = /^(?:goal|outcome|last_.*)$/;
 
@@ -97,6 +106,7 @@ const suffixes = ({ kind }: GraphNode): string[] => [
   ...['output', 'answer', 'exit_code'],
   ...(kind === 'map' ? ['failures'] : []),
   ...(kind === 'child' ? ['run'] : []),
+  ...(kind === 'agent' ? ['status', 'task', 'attempt', 'commit'] : []),
 ];
 
 /** @throws AppError 400 for a value that the run would replace, or whose name means something else */

@@ -9,6 +9,7 @@ import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
 import {
+  assertAgents,
   assertChildren,
   assertCommands,
   assertModels,
@@ -25,7 +26,7 @@ const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, models, graphs, dispatcher, commands, sandbox, taskQueue, now, log } = context;
+  const { runs, workflows, models, graphs, dispatcher, commands, sandbox, board, taskQueue, now, log } = context;
 
   const answered = async (run: RunRecord) =>
     presentRun(run, {
@@ -48,6 +49,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
       assertVars(graph, body.vars);
+      assertAgents(graph, board);
       await assertCommands(graph, sandbox);
       await assertChildren(graph, context);
       await assertSchemas(graph, context);

@@ -28,16 +28,18 @@ export function assertFewStages({ progress }: Pick<StageContext, 'progress'>): v
   }
 }
 
+const usesBudget = (node: Asked): boolean => ['prompt', 'agent'].includes(workOf(node));
+
 /** @throws RunFailedError for a prompt that the budget of the run has nothing left for */
 export function assertWithinBudget(node: Asked, { graph: { budget }, progress: { used } }: StageContext): void {
-  if (workOf(node) === 'prompt') {
+  if (usesBudget(node)) {
     assertWithin(budget ?? {}, used, { whose: 'It has', id: node.id });
   }
 }
 
 /** @throws RunFailedError for a prompt that a budget which the run shares with others has nothing left for */
 export async function assertWithinTree(node: Asked, { runId, progress, tree }: StageContext): Promise<void> {
-  if (tree.budgets.length === 0 || workOf(node) !== 'prompt') {
+  if (tree.budgets.length === 0 || !usesBudget(node)) {
     return;
   }
   // What it has used itself is stored before the sums are read.

@@ -64,8 +64,8 @@ async function main(): Promise<void> {
     const history = await workflow.getHandle(workflowId, executionId).fetchHistory();
     // Stacks of failures name files; their location on this machine must not be recorded.
     const text = historyToJSON(history).replaceAll(`${root}/`, '');
-    await writeFile(join(histories, `${name}.json`), text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') {
+    await writeFile(join(histories, `${name}.json`), text, { flag: 'wx' }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
         throw error;
       }
     });
