@@ -2,6 +2,7 @@ import type { EntryLog } from '../../../stores/port/collection';
 import { type CommandResultStore, createCommandResultStore } from '../commands/result-store';
 import { openWorkspaces, type Workspaces, workspacesDirectory } from '../commands/workspace';
 import type { WorkflowRunsContext } from '../context';
+import { createSnapshots, type Snapshots, snapshotsDirectory } from '../snapshots/snapshots';
 import { openWebhookTokens, type WebhookTokens } from '../webhooks/webhook-token';
 import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
 import { createParentNotifier, type ParentNotifier } from './children/notify-parent';
@@ -24,6 +25,7 @@ export interface RunsContext extends WorkflowRunsContext {
   webhookTokens: WebhookTokens;
   workspaces: Workspaces;
   commandResults: CommandResultStore;
+  snapshots: Snapshots;
   children: ChildRunStore;
   notifyParent: ParentNotifier;
   dispatcher: Dispatcher;
@@ -50,6 +52,11 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     workspaces: await openWorkspaces(database, {
       directory: workspacesDirectory(env),
       queue: hostQueue,
+      now: context.now,
+    }),
+    snapshots: createSnapshots({
+      directory: snapshotsDirectory(env),
+      repositories: env.WORKFLOW_RUNS_REPOSITORIES,
       now: context.now,
     }),
     commandResults: await createCommandResultStore(database),

@@ -49,6 +49,8 @@ export const stage = z.object({
   /** Why its answer ended before the model was done, like `max_tokens`; absent otherwise. */
   stop_reason: z.string().optional(),
   failure_reason: z.string().optional(),
+  /** Files of the workspace that it has changed, of a command; at most 100. */
+  files_touched: z.array(z.string()).optional(),
 });
 export type Stage = z.infer<typeof stage>;
 
@@ -65,6 +67,8 @@ export const runCheckpoint = z
     logs: z.array(z.string()),
     node_outcomes: z.record(z.string(), z.string()).optional(),
     next_node_id: z.string().optional(),
+    /** Of the workspace, after the last command that ended. */
+    git_commit_sha: z.string().optional(),
   })
   .meta({ id: 'RunCheckpoint' });
 export type RunCheckpoint = z.infer<typeof runCheckpoint>;
@@ -114,6 +118,8 @@ export interface RunRecord {
   dot_source: string;
   /** Values it began with; absent when it has none. */
   vars?: RunVars;
+  /** What its workspace begins with; absent where that is empty. */
+  repository?: { name: string; base: string; commit: string };
   created_by: string;
   created_at: string;
   started_at?: string;

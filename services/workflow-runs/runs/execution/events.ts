@@ -27,6 +27,8 @@ export interface RunEvents {
   MapCompleted: { stage_id: string; failed: number };
   ChildRunStarted: { stage_id: string; run_id: string };
   ChildRunEnded: { stage_id: string; run_id: string; status: string };
+  /** The workspace has no commit after a command. */
+  SnapshotFailed: { stage_id: string; reason: string };
   AgentWaiting: { stage_id: string; reason: string };
   AgentLaunched: { stage_id: string; task_id: string; attempt_id: string };
   AgentEnded: { stage_id: string; attempt_id: string; status: string };

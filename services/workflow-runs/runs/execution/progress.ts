@@ -47,6 +47,8 @@ export interface ProgressState {
   used?: { tokens: number; cost: number };
   /** Whether it has begun child runs; absent when not. */
   hasChildren?: boolean;
+  /** The latest commit of its workspace; absent when there is none. */
+  commit?: string;
 }
 
 /** The list that a map goes through, and the outputs of its items, null where there is none. */
@@ -81,6 +83,8 @@ export class RunProgress {
   /** Whether it has begun child runs. */
   hasChildren: boolean;
   status: RunRecord['status'];
+  /** The latest commit of the workspace. */
+  commit: string | undefined;
 
   readonly #questions: Set<string>;
   readonly #visits: Map<string, number>;
@@ -117,6 +121,7 @@ export class RunProgress {
     this.#guidance = { ...state.guidance };
     this.used = { tokens: 0, cost: 0, ...state.used };
     this.hasChildren = state.hasChildren ?? false;
+    this.commit = state.commit;
     this.loaded = earlier ? this.#load(earlier.version) : Promise.resolve();
     // An input that is refused needs none of it.
     this.loaded.catch(() => undefined);
@@ -138,6 +143,7 @@ export class RunProgress {
       guidance: this.#guidance,
       used: this.used,
       ...(this.hasChildren && { hasChildren: true }),
+      ...(this.commit !== undefined && { commit: this.commit }),
     };
   }
 
@@ -326,6 +332,7 @@ export class RunProgress {
       logs: [...this.#logs],
       node_outcomes: { ...this.#outcomes },
       ...(next !== undefined && { next_node_id: next }),
+      ...(this.commit !== undefined && { git_commit_sha: this.commit }),
     };
     this.#pending.checkpoints = [...this.#pending.checkpoints.slice(1 - keptCheckpoints), checkpoint];
     this.record({ CheckpointSaved: { node_id: current, checkpoint_id: id } }, id);

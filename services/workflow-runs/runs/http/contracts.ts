@@ -33,6 +33,8 @@ export const runCreate = z
   .strictObject({
     dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
     vars: runVars.optional(),
+    /** What the workspace begins with: a repository by its name, at a branch, tag or commit (its HEAD when absent). */
+    repository: z.strictObject({ name: text(64), base: text(200).optional() }).optional(),
   })
   .meta({ id: 'RunCreate' });
 export type RunCreate = z.infer<typeof runCreate>;
@@ -58,7 +60,10 @@ export const runAnswer = z
     timings: z.object({ elapsed_secs: z.number() }).optional(),
     /** The first of its open questions. */
     question: z.object({ text: z.string() }).optional(),
-    repository: noWorkspace,
+    repository: z
+      .object({ name: z.string(), base: z.string(), commit: z.string() })
+      .nullable()
+      .meta({ description: 'What its workspace began with' }),
     pull_request: noWorkspace,
     sandbox: noWorkspace,
   })

@@ -9,6 +9,7 @@ import type { CommandSandbox } from '../../commands/command-sandbox';
 import { type Graph, type GraphNode, workOf } from '../../graph/graph';
 import { refuse } from '../../http/errors';
 import type { RunsContext } from '../context';
+import { GitFailedError } from '../../snapshots/git';
 import { activeStatuses, type RunRecord } from '../run';
 import type { RunCreate } from './contracts';
 import { readGraph } from './read-graph';
@@ -154,18 +155,38 @@ const slugOf = (name: string): string =>
     .replace(/^-|-$/g, '')
     .slice(0, 64) || 'workflow';
 
+/** @throws AppError 400 for a repository or base that is not there, or a graph without commands, which nothing is checked out for */
+export async function repositoryOf(
+  { repository }: RunCreate,
+  { nodes }: Graph,
+  { snapshots }: Pick<RunsContext, 'snapshots'>,
+): Promise<RunRecord['repository']> {
+  if (!repository) {
+    return undefined;
+  }
+  if (!Object.values(nodes).some(({ command }) => command !== undefined)) {
+    throw refuse(400, 'repository: the graph has no commands, which work in it.');
+  }
+  const { name, base = 'HEAD' } = repository;
+  try {
+    return { name, base, commit: await snapshots.resolveBase(name, base) };
+  } catch (error) {
+    throw error instanceof GitFailedError ? refuse(400, `repository: ${error.message}`) : error;
+  }
+}
+
 /** The record of a run that is queued. */
 export function newRun(
-  { dot_source, vars }: RunCreate,
+  { dot_source, vars }: Omit<RunCreate, 'repository'>,
   { name, goal }: Graph,
-  { user, at }: { user: string; at: Date },
+  { user, at, repository }: { user: string; at: Date; repository?: RunRecord['repository'] },
 ): RunRecord {
   return {
     _id: operationUlid(at, ulid),
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...compact({ goal, vars }),
+    ...compact({ goal, vars, repository }),
     dot_source,
     created_by: user,
     created_at: at.toISOString(),

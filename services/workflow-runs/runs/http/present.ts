@@ -19,7 +19,7 @@ export function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; 
     ...compact({ started_at, ended_at }),
     ...(typeof elapsedMs === 'number' && { timings: { elapsed_secs: Math.max(0, elapsedMs) / 1000 } }),
     ...(question && { question: { text: question.text } }),
-    repository: null,
+    repository: run.repository ?? null,
     pull_request: null,
     sandbox: null,
   };

@@ -17,6 +17,7 @@ import {
   assertSchemas,
   assertVars,
   newRun,
+  repositoryOf,
 } from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
@@ -53,7 +54,8 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       await assertCommands(graph, sandbox);
       await assertChildren(graph, context);
       await assertSchemas(graph, context);
-      const run = newRun(body, graph, { user: auth.userId, at: now() });
+      const repository = await repositoryOf(body, graph, context);
+      const run = newRun(body, graph, { user: auth.userId, at: now(), repository });
       // One after another: what is counted includes every run that was accepted before.
       await runExclusive(`insert workflow run/${taskQueue}`, async () => {
         await assertRoomFor(context);
