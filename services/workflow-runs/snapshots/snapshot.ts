@@ -49,7 +49,7 @@ export async function commitSnapshot(
     throw new WorkspaceTooLargeError(`The workspace has more than ${limits.files} files.`);
   }
   const input = commands({ workspace, paths, parent, message, at });
-  await git({ gitDir, input }, ['fast-import', '--quiet', '--force', '--date-format=raw']);
+  await git({ gitDir, input }, ['fast-import', '--quiet', '--force', '--done', '--date-format=raw']);
   const commit = (await headOf(gitDir)) ?? '';
   const isSame = parent !== undefined && (await treeOf(gitDir, commit)) === (await treeOf(gitDir, parent));
   if (isSame) {
@@ -102,7 +102,8 @@ async function* commands({
     yield `M ${entry.mode} inline ${quoted(path)}\n`;
     yield* data(entry.content);
   }
-  yield '\n';
+  // Without it, as after a kill, nothing of it counts.
+  yield '\ndone\n';
 }
 
 async function entryOf(workspace: string, path: string): Promise<{ mode: string; content: Buffer } | undefined> {
