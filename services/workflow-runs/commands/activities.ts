@@ -8,6 +8,7 @@ import { compact } from '../../../platform/json/compact';
 import { cut } from '../../../platform/text/cut';
 import { maxJsonOutput } from '../graph/graph';
 import type { StageMessageStore } from '../runs/execution/turns';
+import { assertOpen } from '../runs/open-run';
 import type { RunStore } from '../runs/store';
 import type { SchemaChecker } from '../schemas/schema-checker';
 import { GitFailedError } from '../snapshots/git';
@@ -72,9 +73,10 @@ export function createCommandActivities(dependencies: CommandDependencies) {
         return done;
       }
       const run = await runs.get(runId);
-      if (!run || !['starting', 'running', 'paused'].includes(run.status)) {
-        throw refused('The run does not exist, or has ended.');
+      if (!run) {
+        throw refused('The run does not exist.');
       }
+      assertOpen(run);
       if (!sandbox) {
         throw refused('Commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.');
       }

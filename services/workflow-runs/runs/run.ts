@@ -80,6 +80,14 @@ export type Smoothness = z.infer<typeof smoothness>;
 /** Values that a run begins with, by name. */
 export type RunVars = Record<string, string | number | boolean>;
 
+/** Commands that run in the workspace before the first node. */
+export interface RunSetup {
+  /** Programs with their arguments. */
+  commands: string[][];
+  /** How long each may take, in milliseconds. */
+  timeout_ms?: number;
+}
+
 /** Tokens and money that the runs of a tree may use together, beginning at one of them. */
 export interface TreeBudget {
   run_id: string;
@@ -120,6 +128,7 @@ export interface RunRecord {
   vars?: RunVars;
   /** What its workspace begins with; absent where that is empty. */
   repository?: { name: string; base: string; commit: string };
+  setup?: RunSetup;
   created_by: string;
   created_at: string;
   started_at?: string;

@@ -4,7 +4,8 @@ import { treeLimits } from '../../graph/graph';
 import type { RunsContext } from '../context';
 import { assertAgents, assertCommands, assertModels, assertSchemas, assertVars, newRun } from '../http/new-run';
 import { readGraph } from '../http/read-graph';
-import { hasEnded, type RunParent, type RunRecord } from '../run';
+import { assertOpen } from '../open-run';
+import type { RunParent, RunRecord } from '../run';
 import type { ChildRunInput } from './activities';
 
 /** The failure type of a child run that cannot be run. */
@@ -71,9 +72,10 @@ export function createChildRunOpener(dependencies: OpenerDependencies) {
 
   return async (input: ChildRunInput): Promise<string> => {
     const parent = await runs.get(input.runId);
-    if (!parent || hasEnded(parent.status)) {
-      throw refused('The run does not exist, or has ended.');
+    if (!parent) {
+      throw refused('The run does not exist.');
     }
+    assertOpen(parent);
     const _id = await children.idOf(input, now());
     if (!(await runs.get(_id))) {
       const child: RunRecord = { ...(await childOf(input, parent).catch(asRefusal)), _id };

@@ -15,7 +15,8 @@ import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { CheckpointStore } from '../checkpoint-store';
 import type { ChildRunStore } from '../children/store';
 import type { Dispatcher } from '../dispatcher';
-import { hasEnded, type RunStatus, type Usage } from '../run';
+import { assertOpen } from '../open-run';
+import { hasEnded, type Usage } from '../run';
 import type { RunStore } from '../store';
 import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
@@ -79,9 +80,6 @@ export interface PromptAnswer {
   /** Why it ended before the model was done: at its limit of tokens, and the like. */
   stopReason?: string;
 }
-
-/** Runs whose stages ask models. */
-const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
 
 /** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
@@ -189,9 +187,10 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       ...asked
     }: PromptInput): Promise<PromptAnswer> {
       const run = await runs.get(runId);
-      if (!run || !goesOn.includes(run.status)) {
+      if (!run) {
         throw ApplicationFailure.nonRetryable('The run does not exist.', modelFailed);
       }
+      assertOpen(run);
       const { attempt = Context.current().info.attempt, timeoutMs } = asked;
       try {
         const { limits } = models.choose(compact({ model }));

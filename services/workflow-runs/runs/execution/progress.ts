@@ -271,6 +271,18 @@ export class RunProgress {
     return stage;
   }
 
+  /** Begins a command of the setup. */
+  beginSetup(index: number, command: string): Stage {
+    const stage: Stage = {
+      ...{ id: `setup:${index}`, name: command.slice(0, 200), kind: 'command', parent: 'setup', status: 'running' },
+      ...{ retries: 0, started_at: new Date().toISOString() },
+    };
+    const { id, name, kind } = stage;
+    this.record({ StageStarted: { stage_id: id, node_id: 'setup', name, kind } }, id);
+    this.#touch(stage);
+    return stage;
+  }
+
   /** Notes the child run of a stage. */
   beginChild(stage: Stage, runId: string): void {
     stage.child_run = runId;

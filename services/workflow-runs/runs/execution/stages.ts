@@ -75,7 +75,7 @@ export async function visit(node: GraphNode, run: StageContext, cursor: Cursor):
  *
  * @throws only when the run is cancelled or cannot continue, or SuspendedError, when the stage has not ended
  */
-async function perform(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Outcome> {
+export async function perform(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Outcome> {
   const { progress } = run;
   const { stage } = underWay;
   try {

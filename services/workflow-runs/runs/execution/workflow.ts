@@ -19,9 +19,11 @@ import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
 import { type ChildMessenger, handleMessages, type RunControl } from './handlers';
 import { lookAgain, lookAtChild, type RunInput } from './messages';
+import { runSetup, type SetupState } from '../stages/setup';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
 import { RunFailedError } from './run-failed';
+import { perform } from './stages';
 import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
@@ -63,7 +65,7 @@ const proofToleranceMs = 300_000;
  * continues as new: what waits, waits again in the next execution.
  */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
-  const { runId, graph, state, maxEvents, tree } = input;
+  const { runId, graph, state, maxEvents, tree, setup } = input;
   const budgets = budgetsOf(input);
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
   const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
@@ -114,6 +116,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const walkers = new Walkers();
   const continuation = new Continuation(maxEvents);
   const workspace: Walk['workspace'] = state?.workspace ?? {};
+  const setupState: SetupState = state?.setup ?? { at: 0 };
   const board: Walk['board'] = { ...state?.board, launching: false };
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
@@ -149,7 +152,12 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       workspace,
       board,
     };
-    return walkers.count(() => walk(cursor, run));
+    return walkers.count(async () => {
+      if (setup) {
+        await runSetup(setup, setupState, { ...run, perform });
+      }
+      return walk(cursor, run);
+    });
   };
   /** A run that waits does not count against the concurrency limit. */
   const reportWaiting = async (waiting: boolean): Promise<void> => {
@@ -189,6 +197,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       ...{ runId, graph },
       ...(maxEvents !== undefined && { maxEvents }),
       ...(tree && { tree }),
+      ...(setup && { setup }),
       state: currentState(),
     };
     const { context, guidance } = progress;
@@ -202,6 +211,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     waiting: walkers.waiting,
     cursor,
     ...(workspace.queue !== undefined && { workspace }),
+    ...(setup && { setup: setupState }),
     ...(board.root !== undefined && { board: { root: board.root } }),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
@@ -246,7 +256,8 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     const message = failure instanceof Error ? failure.message : 'It failed.';
     const error = status === 'failed' ? { error: { message } } : {};
     // Those that wait while the execution was about to continue.
-    stagesUnderWay(cursor).forEach((stage) => progress.endStage(stage, 'cancelled'));
+    const underWay = [...(setupState.underWay ? [setupState.underWay.stage] : []), ...stagesUnderWay(cursor)];
+    underWay.forEach((stage) => progress.endStage(stage, 'cancelled'));
     progress.withdrawAll();
     progress.change({ status, ended_at: endedAt.toISOString(), ...error });
     if (status === 'completed') {

@@ -35,6 +35,16 @@ export const runCreate = z
     vars: runVars.optional(),
     /** What the workspace begins with: a repository by its name, at a branch, tag or commit (its HEAD when absent). */
     repository: z.strictObject({ name: text(64), base: text(200).optional() }).optional(),
+    /** Programs with their arguments that run in the workspace before the first node, none in a shell. */
+    setup: z
+      .strictObject({
+        commands: z
+          .array(z.array(text(8_000)).min(1).max(100))
+          .min(1)
+          .max(20),
+        timeout_ms: z.number().int().min(1_000).max(86_400_000).optional(),
+      })
+      .optional(),
   })
   .meta({ id: 'RunCreate' });
 export type RunCreate = z.infer<typeof runCreate>;
@@ -139,7 +149,13 @@ export const changedFile = z
   .meta({ id: 'ChangedFile' });
 
 export const configuration = z
-  .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string(), vars: runVars.optional() })
+  .object({
+    version: z.literal(1),
+    goal: z.string().optional(),
+    graph: z.string(),
+    vars: runVars.optional(),
+    setup: z.object({ commands: z.array(z.array(z.string())), timeout_ms: z.number().int().optional() }).optional(),
+  })
   .meta({ id: 'RunConfiguration' });
 
 export const workflowItem = z

@@ -99,6 +99,24 @@ export function assertAgents({ nodes }: Graph, board: BoardClient | undefined): 
   }
 }
 
+/** @throws AppError 400 for a setup that this service cannot run, or whose program is a value */
+export async function assertSetup({ setup }: RunCreate, sandbox: CommandSandbox | undefined): Promise<void> {
+  if (!setup) {
+    return;
+  }
+  if (!sandbox) {
+    throw refuse(400, 'setup: commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.');
+  }
+  const at = setup.commands.findIndex(([program = '']) => program.includes('$'));
+  if (at >= 0) {
+    throw refuse(400, `setup.commands.${at}.0: the program must be written out: only its arguments hold values.`);
+  }
+  const problem = await sandbox.problem(sandbox.presets[0]);
+  if (problem !== undefined) {
+    throw refuse(400, `setup: ${problem}`);
+  }
+}
+
 /** Values that runs set themselves, beside those of their nodes. */
 const ownValues = /^(?:goal|outcome|last_.*)$/;
 
@@ -157,14 +175,14 @@ const slugOf = (name: string): string =>
 
 /** @throws AppError 400 for a repository or base that is not there, or a graph without commands, which nothing is checked out for */
 export async function repositoryOf(
-  { repository }: RunCreate,
+  { repository, setup }: RunCreate,
   { nodes }: Graph,
   { snapshots }: Pick<RunsContext, 'snapshots'>,
 ): Promise<RunRecord['repository']> {
   if (!repository) {
     return undefined;
   }
-  if (!Object.values(nodes).some(({ command }) => command !== undefined)) {
+  if (!setup && !Object.values(nodes).some(({ command }) => command !== undefined)) {
     throw refuse(400, 'repository: the graph has no commands, which work in it.');
   }
   const { name, base = 'HEAD' } = repository;
@@ -177,7 +195,7 @@ export async function repositoryOf(
 
 /** The record of a run that is queued. */
 export function newRun(
-  { dot_source, vars }: Omit<RunCreate, 'repository'>,
+  { dot_source, vars, setup }: Omit<RunCreate, 'repository'>,
   { name, goal }: Graph,
   { user, at, repository }: { user: string; at: Date; repository?: RunRecord['repository'] },
 ): RunRecord {
@@ -186,7 +204,7 @@ export function newRun(
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...compact({ goal, vars, repository }),
+    ...compact({ goal, vars, setup: setup && compact(setup), repository }),
     dot_source,
     created_by: user,
     created_at: at.toISOString(),

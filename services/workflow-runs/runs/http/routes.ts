@@ -15,6 +15,7 @@ import {
   assertModels,
   assertRoomFor,
   assertSchemas,
+  assertSetup,
   assertVars,
   newRun,
   repositoryOf,
@@ -54,6 +55,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       await assertCommands(graph, sandbox);
       await assertChildren(graph, context);
       await assertSchemas(graph, context);
+      await assertSetup(body, sandbox);
       const repository = await repositoryOf(body, graph, context);
       const run = newRun(body, graph, { user: auth.userId, at: now(), repository });
       // One after another: what is counted includes every run that was accepted before.

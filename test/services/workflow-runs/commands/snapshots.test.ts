@@ -131,6 +131,66 @@ describe('a run with a repository', () => {
   });
 });
 
+describe('the setup of a run', () => {
+  const graph = 'digraph { start -> see -> exit; see [type=command, command="cat made"] }';
+  const create = (setup: object) =>
+    service.call('POST', '/runs', { dot_source: graph, repository: { name: 'app' }, vars: { who: 'a b' }, setup });
+
+  it('runs its commands before the first node, in the workspace', async () => {
+    const setup = {
+      commands: [
+        ['sh', '-c', 'cat src/a.txt > made'],
+        ['sh', '-c', 'echo "$0" >> made', '${who}'],
+      ],
+      timeout_ms: 60_000,
+    };
+    const { body } = await create(setup);
+    await runs.untilStatus(body.id, 'completed');
+    expect(await runs.get(`/runs/${body.id}/context`)).toMatchObject({
+      see_output: 'two\na b',
+      last_output: 'two\na b',
+    });
+    expect((await runs.stages(body.id)).map(({ id, parent, status }) => ({ id, parent, status }))).toEqual([
+      { id: 'setup:0', parent: 'setup', status: 'completed' },
+      { id: 'setup:1', parent: 'setup', status: 'completed' },
+      ...['start', 'see', 'exit'].map((id) => ({ id, parent: undefined, status: 'completed' })),
+    ]);
+    expect(await runs.get(`/runs/${body.id}/configuration`)).toMatchObject({ setup });
+    expect((await runs.get(`/runs/${body.id}/stages/setup:0/turns`)).data).toMatchObject([{ kind: 'tool' }]);
+  });
+
+  it('fails the run when one of them fails, and ends with it', async () => {
+    const { body } = await create({
+      commands: [
+        ['sh', '-c', 'echo no >&2; exit 3'],
+        ['touch', 'later'],
+      ],
+    });
+    expect(await runs.untilStatus(body.id, 'failed')).toMatchObject({
+      error: { message: 'Its setup failed: It ended with exit code 3. no' },
+    });
+    expect(await runs.stages(body.id)).toMatchObject([{ id: 'setup:0', status: 'failed' }]);
+    const { body: long } = await create({ commands: [['sleep', '100']] });
+    // Also while the command is only about to begin.
+    await runs.untilStatus(long.id, 'running');
+    await runs.post(`/runs/${long.id}/cancel`, {}, 200);
+    expect(await runs.stages(long.id)).toMatchObject([{ id: 'setup:0', status: 'cancelled' }]);
+    const { body: slow } = await create({ commands: [['sleep', '100']], timeout_ms: 1_000 });
+    expect(await runs.untilStatus(slow.id, 'failed')).toMatchObject({
+      error: { message: 'Its setup failed: It was ended when its time was over.' },
+    });
+  });
+
+  it('is refused when its program is a value', async () => {
+    expect(await create({ commands: [['ls'], ['${who}']] })).toMatchObject({
+      ...{
+        status: 400,
+        body: { errors: [{ detail: expect.stringContaining('setup.commands.1.0: the program must') }] },
+      },
+    });
+  });
+});
+
 describe('the commits of a workspace', () => {
   it('hold no data of nested repositories, and run nothing that a command has configured', async () => {
     const mark = join(directory.path, 'ran');
