@@ -27,6 +27,7 @@ const refusal = z.object({
 const attempt = z.object({
   id: z.string(),
   rootAttemptId: z.string(),
+  agent: z.string(),
   state: z.string(),
   completion: z
     .object({

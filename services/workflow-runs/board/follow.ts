@@ -16,17 +16,17 @@ export async function followAttempt(
     seen.add(attemptId);
     const attempt = await board.attempt({ taskId, attemptId });
     if (attempt.state !== 'ended' && attempt.state !== 'refused') {
-      return { attemptId, used, state: attempt.state === 'queued' ? 'waiting' : 'running' };
+      return { attemptId, agent: attempt.agent, used, state: attempt.state === 'queued' ? 'waiting' : 'running' };
     }
     // The recovery is stored before the end: one that has ended without has none.
     const recovery = await board.recovery(taskId);
     const next = followerOf(attempt, recovery);
     if (next === 'pending') {
-      return { attemptId, used, state: 'waiting' };
+      return { attemptId, agent: attempt.agent, used, state: 'waiting' };
     }
     used = sum(used, attempt.usage);
     if (next === undefined || seen.has(next)) {
-      return { attemptId, used, state: 'ended', end: endOf(attempt, recovery) };
+      return { attemptId, agent: attempt.agent, used, state: 'ended', end: endOf(attempt, recovery) };
     }
     attemptId = next;
   }

@@ -44,6 +44,8 @@ export interface AgentProgress {
   state: AgentState;
   /** What the attempts have used that have ended since. */
   used: AgentUsage;
+  /** The agent of the attempt. */
+  agent: string;
   /** How it has ended. */
   end?: AgentEnd;
 }

@@ -35,6 +35,8 @@ export interface AgentUnderWay {
   taskId?: string;
   /** The attempt that is waited for; absent until it is launched. */
   attemptId?: string;
+  /** The agent of that attempt; absent until the board has named it. */
+  name?: string;
   /** Until when, in milliseconds since 1970; absent where it waits for ever. */
   untilMs?: number;
   /** What the attempts before have used. */

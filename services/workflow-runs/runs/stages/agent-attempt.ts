@@ -121,8 +121,9 @@ async function untilEnded(agent: AgentUnderWay, around: Around): Promise<AgentEn
       await stop(agent, around);
       return { status: 'timeout', summary: 'It was stopped when its time was over.' };
     }
-    const { state, attemptId, used, end } = await read(agent, around, isRunning);
+    const { state, attemptId, agent: name, used, end } = await read(agent, around, isRunning);
     isRunning = state === 'running';
+    agent.name = name;
     agent.used = {
       input_tokens: agent.used.input_tokens + used.input_tokens,
       output_tokens: agent.used.output_tokens + used.output_tokens,

@@ -34,9 +34,12 @@ export async function runAgent(node: GraphNode, underWay: StageUnderWay, run: St
     };
     const launch = launchOf(node, agent, { prompt, run, stage, fallback: at });
     const end = await awaitLaunched(underWay.agent, { run, underWay, launch, attempt });
-    const { attemptId = '', used } = underWay.agent;
+    const { attemptId = '', used, name } = underWay.agent;
     delete underWay.agent;
     stage.usage = used;
+    if (name !== undefined) {
+      stage.model = `agent:${name}`;
+    }
     progress.record(
       { AgentEnded: { stage_id: stage.id, attempt_id: attemptId, status: end.status } },
       `${stage.id}/${attempt}`,

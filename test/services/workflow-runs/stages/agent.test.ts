@@ -2,7 +2,9 @@ import { eventually } from '../../../../platform/testing/eventually';
 import { scriptAgent } from '../../../support/caller';
 import { changeFeatures } from '../../../support/change-features';
 import { aRepository } from '../../../support/git/repository';
+import { agentKey, startSecuredStack } from '../../../support/stack/secured-stack';
 import { type Stack, startStack } from '../../../support/stack/stack';
+import { aPresetsFile } from '../commands-under-test';
 import { aRunClient, type RunClient } from '../runs/run-client';
 import { startServiceUnderTest, type WorkflowRunsUnderTest } from '../service-under-test';
 
@@ -82,6 +84,9 @@ describe('an agent of a run', () => {
     expect(JSON.stringify(tree)).toContain(second!.attempt_id);
     expect((await runs.stages(id)).find((stage) => stage.id === 'a')).toMatchObject({
       usage: { input_tokens: 10, output_tokens: 20, cost: 0.25 },
+    });
+    expect(await runs.get(`/runs/${id}/usage`)).toMatchObject({
+      by_model: [{ model: { id: 'agent:worker-bee' }, stages: 2, usage: { cost: 0.5 } }],
     });
     const over = await runs.start(`digraph { budget_tokens=30; start -> a -> b -> exit
       a [type=agent, repository=sample, agent="worker-bee", prompt="Work"]; b [type=agent, agent="worker-bee", prompt="More"] }`);
@@ -175,6 +180,41 @@ describe('an agent of a run', () => {
     );
     expect([first, second]).toContain(trees[0]);
     expect(trees[0]).toBe(trees[1]);
+  });
+});
+
+describe('a board with authentication', () => {
+  it('launches agents for the token of the service, on each item of a list, and for no other', async () => {
+    const { stack: secured, admin } = await startSecuredStack();
+    const settings = { WORKFLOW_RUNS_BOARD_URL: secured.url };
+    const presets = await aPresetsFile();
+    const served = await startServiceUnderTest({
+      ...settings,
+      ...presets.settings,
+      WORKFLOW_RUNS_BOARD_TOKEN: agentKey,
+    });
+    const refused = await startServiceUnderTest({ ...settings, WORKFLOW_RUNS_BOARD_TOKEN: `${agentKey}x` });
+    try {
+      await admin.addRepository('sample', await aRepository(secured.dir));
+      await admin.configureAgents([scriptAgent('worker-bee', '2')]);
+      const client = aRunClient(served);
+      const id = await client.start(`digraph { start -> list -> m -> exit
+        list [type=command, command="printf %s '[\\"a\\",\\"b\\"]'", output_schema="{\\"type\\":\\"array\\"}"]
+        m [type=map, items=list_output, each=agent, repository=sample, agent="worker-bee", prompt="Work on \${item}"] }`);
+      await client.untilStatus(id, 'completed');
+      expect(await client.get(`/runs/${id}/context`)).toMatchObject({ m_output: ['did 2 steps', 'did 2 steps'] });
+      const items = (await client.stages(id)).filter(({ parent }) => parent === 'm');
+      const tasks = await Promise.all(items.map(({ agent }) => admin.ok('GET', `/api/tasks/${agent?.task_id}`)));
+      expect(tasks.map(({ description }) => description)).toEqual(['Work on a', 'Work on b']);
+      const other = aRunClient(refused);
+      const failed = await other.start(agentStage('prompt=x'));
+      expect(await other.untilStatus(failed, 'failed')).toMatchObject({
+        error: { message: expect.stringContaining('AUTH_') },
+      });
+    } finally {
+      await Promise.all([served.close(), refused.close(), presets.close()]);
+      await secured.close();
+    }
   });
 });
 
