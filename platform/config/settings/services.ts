@@ -77,7 +77,7 @@ export const workflowRunSettings = {
   WORKFLOW_RUNS_BOARD_TOKEN: callerKey
     .optional()
     .describe(
-      'API token of the board for those launches, of the role `agent`; none for a board without authentication',
+      'API token of the board for those launches, with the permissions `agent:read`, `agent:write`, `task:read` and `task:write`; none for a board without authentication',
     ),
   WORKFLOW_RUNS_PING_MS: milliseconds(15_000).describe('How long an event stream is silent before it sends a ping'),
 };

@@ -188,12 +188,12 @@ describe('a board with authentication', () => {
     const { stack: secured, admin } = await startSecuredStack();
     const settings = { WORKFLOW_RUNS_BOARD_URL: secured.url };
     const presets = await aPresetsFile();
-    const served = await startServiceUnderTest({
-      ...settings,
-      ...presets.settings,
-      WORKFLOW_RUNS_BOARD_TOKEN: agentKey,
+    const scopes = ['agent:read', 'agent:write', 'task:read', 'task:write'];
+    const { token } = await admin.ok('POST', '/api/identity/workspaces/local/api-tokens', {
+      ...{ name: 'workflow-runs', role: 'admin', scopes },
     });
-    const refused = await startServiceUnderTest({ ...settings, WORKFLOW_RUNS_BOARD_TOKEN: `${agentKey}x` });
+    const served = await startServiceUnderTest({ ...settings, ...presets.settings, WORKFLOW_RUNS_BOARD_TOKEN: token });
+    const refused = await startServiceUnderTest({ ...settings, WORKFLOW_RUNS_BOARD_TOKEN: agentKey });
     try {
       await admin.addRepository('sample', await aRepository(secured.dir));
       await admin.configureAgents([scriptAgent('worker-bee', '2')]);
@@ -209,7 +209,7 @@ describe('a board with authentication', () => {
       const other = aRunClient(refused);
       const failed = await other.start(agentStage('prompt=x'));
       expect(await other.untilStatus(failed, 'failed')).toMatchObject({
-        error: { message: expect.stringContaining('AUTH_') },
+        error: { message: expect.stringContaining('FORBIDDEN: This requires the permission agent:write.') },
       });
     } finally {
       await Promise.all([served.close(), refused.close(), presets.close()]);
