@@ -11,6 +11,7 @@ import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
+import { requestMetrics } from '../platform/http/request-metrics';
 import type { Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
 import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
@@ -88,6 +89,7 @@ export function createApp(
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
   app.use(accessLog(log));
+  app.use(requestMetrics(context.metrics.duration('http.server.request', 'Requests, by route and status')));
   app.use(securityHeaders());
   app.use(errorEnvelope(log, translateStoreError, createNextCalls(routes.contracts)));
   if (page) {

@@ -94,6 +94,7 @@ export const partSettings = {
     'BOARD_STOP_GRACE_MS',
     'BOARD_DRAIN_MS',
     'BOARD_CHECKPOINT_INTERVAL_MS',
+    'BOARD_WORKER_METRICS_ADDRESS',
     'BOARD_WORKER_CONCURRENCY',
     // Hooks are called by an activity.
     'BOARD_WEBHOOK_SECRET',
@@ -142,10 +143,13 @@ export const partSettings = {
     'WORKFLOW_RUNS_MAX_HISTORY_EVENTS',
     'WORKFLOW_RUNS_MODELS',
     'WORKFLOW_RUNS_SANDBOX_PRESETS',
+    'WORKFLOW_RUNS_REPOSITORIES',
     'WORKFLOW_RUNS_WORKSPACE_RETENTION_MS',
     'WORKFLOW_RUNS_DRY_RUN',
     'WORKFLOW_RUNS_MODEL_TEST_MS',
     'WORKFLOW_RUNS_PUBLIC_URL',
+    'WORKFLOW_RUNS_BOARD_URL',
+    'WORKFLOW_RUNS_BOARD_TOKEN',
     'WORKFLOW_RUNS_PING_MS',
   ],
 } as const satisfies Record<string, readonly (keyof Environment)[]>;
