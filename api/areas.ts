@@ -73,6 +73,7 @@ import { toolBridgeRoutes } from './runs/tool-bridge/routes';
 import { traceRoutes } from './runs/traces/routes';
 import { trustRoutes } from './runs/trust/routes';
 import { watchdogRoutes } from './runs/watchdog/routes';
+import { workflowRoutes } from './runs/workflows/routes';
 import { worktreeRoutes } from './runs/worktrees/routes';
 import { workspaceCapabilityRoutes } from './settings/capabilities/routes';
 import { configRoutes } from './settings/config/routes';
@@ -221,6 +222,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: summaryRoutes },
   { routes: telemetryRoutes },
   { routes: traceRoutes },
+  { routes: workflowRoutes },
   { routes: archiveRoutes },
   { routes: attachmentRoutes },
   { routes: automationRoutes },

@@ -20,6 +20,8 @@ const layers = [
 
 /** What of `platform/` is pure. */
 const purePlatform = 'platform/(?:json|text|yaml|errors)/[^/]+|platform/log/redact[a-z-]*';
+/** The graphs of the workflow-run engine, which definitions of the board compile to: types and pure rules. */
+const engineGraph = 'services/workflow-runs/graph/(?:graph|condition|structure|values)';
 /** Calls and messages of workflows, but not the code that runs in their sandbox. */
 const workflowMessages =
   'workflows/(?:clients/[^/]+|queues|recorded-types|message-proofs|operator|host-service|[^/]+/(?:(?:[a-z]+-)*client|messages|launch-options))';
@@ -65,7 +67,7 @@ export const layerRules = [
     sharesOfTypes('contracts', 'Platform takes the shape of a cursor or an upload, and checks neither.'),
   ]),
   layer('domain', [
-    { regex: anythingBut(['domain', 'contracts', purePlatform]), message: 'The domain of a run is pure.' },
+    { regex: anythingBut(['domain', 'contracts', purePlatform, engineGraph]), message: 'The domain of a run is pure.' },
     {
       regex: '^(\\.\\./)+platform/errors/app-error$',
       message: 'The domain knows no HTTP: it refuses with a Refusal, which the API turns into an error.',

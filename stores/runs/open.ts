@@ -33,6 +33,7 @@ import { createCheckpointStore } from './workspaces/checkpoint-store';
 import { createConflictResolutionStore } from './workspaces/conflict-resolution-store';
 import { createRewindStore } from './workspaces/rewind-store';
 import { createTrustStore } from './workspaces/trust-store';
+import { createWorkflowStore } from './workflows/workflow-store';
 import { createWorktreeStore } from './workspaces/worktree-store';
 
 /** What all workspaces have in common: the machines that execute runs, and who waits for them and uses them. */
@@ -103,6 +104,7 @@ export async function openRunStores(
     scheduledLaunches: createScheduledLaunchStore(database),
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),
+    workflows: createWorkflowStore(database),
   });
   const workspaces = await openTogether({
     checkpoints: createCheckpointStore(database),

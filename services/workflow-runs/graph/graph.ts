@@ -14,7 +14,8 @@ export const nodeKinds = [
     'command',
   ] as const),
 ] as const;
-export type NodeKind = (typeof nodeKinds)[number];
+/** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
+export type NodeKind = (typeof nodeKinds)[number] | 'launch';
 
 export const questionTypes = ['yes_no', 'multiple_choice', 'multi_select', 'freeform', 'confirmation'] as const;
 export type QuestionType = (typeof questionTypes)[number];
@@ -33,6 +34,20 @@ export interface CommandNode {
   directory?: string;
   /** Its sandbox preset; the first of the service when absent. */
   sandbox?: string;
+}
+
+/** A run of the board that a stage starts and waits for. */
+export interface LaunchNode {
+  /** The step of the definition; its output becomes the value `<step>_output`. */
+  stepId: string;
+  title: string;
+  /** What the agent works on; `${name}` stands for a value of the run. Absent: the task of the run, as it is. */
+  input?: string;
+  agent?: string;
+  model?: string;
+  phase?: string;
+  /** The file that has to be written. */
+  outputFile?: string;
 }
 
 export interface GraphNode {
@@ -57,6 +72,8 @@ export interface GraphNode {
   outputSchema?: Record<string, unknown>;
   /** Of `command`. */
   command?: CommandNode;
+  /** Of `launch`. */
+  launch?: LaunchNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
   retryDelayMs?: number;
   /** Of `human`. */

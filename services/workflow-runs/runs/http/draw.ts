@@ -15,6 +15,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   wait: 'ellipse',
   webhook: 'cds',
   command: 'component',
+  launch: 'box3d',
 };
 
 const colours: Record<Stage['status'], string> = {
