@@ -28,6 +28,7 @@ import { createPhaseLauncher } from '../workflows/temporary-authority/client';
 import { createToolCaller } from '../workflows/tool-call/client';
 import { createToolDiscovery } from '../workflows/tool-discovery/client';
 import { createTrackerLauncher } from '../workflows/tracker-link/client';
+import { createWorkflowRunClient } from '../workflows/workflow-run/client';
 import { createTrustLauncher } from '../workflows/workspace-inventory/client';
 import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
@@ -79,6 +80,11 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     trackerLauncher: createTrackerLauncher(client, env),
     trustLauncher: createTrustLauncher(client, proofs),
     wakeReview: createReviewWake(client, { env, log }),
+    workflowRunClient: createWorkflowRunClient(client, {
+      workflowRuns: context.workflowRuns,
+      messageProofs: proofs,
+      now,
+    }),
     worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),
   };
 }

@@ -30,6 +30,7 @@ export { toolCall } from './tool-call/workflow';
 export { toolDiscovery } from './tool-discovery/workflow';
 export { trackerIntrospection } from './tracker-introspection/workflow';
 export { trackerLink } from './tracker-link/workflow';
+export { workflowRun } from './workflow-run/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';
 export { worktree } from './worktree/workflow';

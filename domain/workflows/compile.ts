@@ -7,8 +7,8 @@ import type {
   WorkflowStep,
   WorkflowVariables,
 } from '../../contracts/runs/workflows/definition';
-import type { Condition, Graph, GraphEdge, GraphNode } from '../../services/workflow-runs/graph/graph';
 import { compact } from '../../platform/json/compact';
+import type { Condition, Graph, GraphEdge, GraphNode } from '../../services/workflow-runs/graph/graph';
 import { launchNode } from './launch-node';
 import { isIssues, readCondition, type ValueNames, valueNames } from './names';
 import { graphText } from './templates';
@@ -157,13 +157,17 @@ class Compiler {
       if (then === 'skip') {
         this.#edge(from, next, { condition: failed, weight: 1, label: 'failed' });
       } else if (then === 'human') {
-        const gate = this.#question(owner, 'The step failed. Continue with the next one?', next);
+        const gate = this.#question(owner, next, { text: 'The step failed. Continue with the next one?' });
         this.#edge(from, gate, { condition: failed, weight: 1, label: 'failed' });
       }
     };
   }
 
-  #question(owner: string, text: string, next: Target, timeoutMs?: number): string {
+  #question(
+    owner: string,
+    next: Target,
+    { text, timeoutMs }: { text: string; timeoutMs?: number | undefined },
+  ): string {
     const id = `${owner}.gate`;
     this.#node(
       {
@@ -184,7 +188,7 @@ class Compiler {
     if (step.condition !== undefined) {
       this.#node({ id: step.id, kind: 'decision', label: labelOf(step) }, step.id);
       this.#edge(step.id, next, { condition: this.#condition(step.condition), label: 'yes' });
-      const otherwise = step.on_false === 'human' ? this.#question(step.id, text, next, timeoutMs) : ends.fail;
+      const otherwise = step.on_false === 'human' ? this.#question(step.id, next, { text, timeoutMs }) : ends.fail;
       this.#edge(step.id, otherwise, { label: 'no' });
       return step.id;
     }

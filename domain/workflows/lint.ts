@@ -49,7 +49,7 @@ function ownIssues(step: WorkflowStep, path: string, place: Place): WorkflowIssu
     case 'agent':
       return launchIssues(step, path, place);
     case 'loop':
-      return [...launchIssues(step, path, place, itemsOf(step)), ...loopIssues(step, path, place)];
+      return [...launchIssues(step, path, { ...place, items: itemsOf(step) }), ...loopIssues(step, path, place)];
     case 'parallel':
       return step.parallel.steps.flatMap((branch, index) => {
         const at = `${path}.parallel.steps.${index}`;
@@ -88,8 +88,7 @@ const itemsOf = ({ loop }: LoopStep): string[] => (loop.over === undefined ? [] 
 function launchIssues(
   step: LaunchingStep,
   path: string,
-  { known, definition }: Place,
-  items: readonly string[] = [],
+  { known, definition, items = [] }: Place & { items?: readonly string[] },
 ): WorkflowIssue[] {
   const { agent, input, on_fail: onFail, acceptance_criteria: criteria = [] } = step;
   const at = (name: string): string => `${path}.${name}`;

@@ -29,11 +29,12 @@ import { createScheduledDeliverableStore } from './schedules/scheduled-deliverab
 import { createSchedulerStore } from './schedules/scheduler-store';
 import { createStepTimes, type TracingSettings } from './step-times';
 import { createWatchdogStore } from './watchdog-store';
+import { createWorkflowRunStore } from './workflows/workflow-run-store';
+import { createWorkflowStore } from './workflows/workflow-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
 import { createConflictResolutionStore } from './workspaces/conflict-resolution-store';
 import { createRewindStore } from './workspaces/rewind-store';
 import { createTrustStore } from './workspaces/trust-store';
-import { createWorkflowStore } from './workflows/workflow-store';
 import { createWorktreeStore } from './workspaces/worktree-store';
 
 /** What all workspaces have in common: the machines that execute runs, and who waits for them and uses them. */
@@ -105,6 +106,7 @@ export async function openRunStores(
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),
     workflows: createWorkflowStore(database),
+    workflowRuns: createWorkflowRunStore(database),
   });
   const workspaces = await openTogether({
     checkpoints: createCheckpointStore(database),

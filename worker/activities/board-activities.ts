@@ -36,6 +36,8 @@ import { createToolCallRecordActivities } from '../../activities/tool-call/activ
 import { createTrackerLinkActivities } from '../../activities/trackers/activities';
 import { createIntrospectionActivities } from '../../activities/trackers/introspect';
 import { createTrackers } from '../../activities/trackers/open-trackers';
+import { createEngineActivities } from '../../activities/workflow-run/engine';
+import { createStepLaunchActivities } from '../../activities/workflow-run/launch';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import { localWorkspace } from '../../contracts/common';
@@ -173,6 +175,22 @@ export function createBoardActivities(
       scheduledLaunches: stores.scheduledLaunches,
       scheduledOutcomes: stores.scheduledOutcomes,
       routing: stores.routing,
+      launch,
+      timings,
+    }),
+    ...createEngineActivities({
+      workflowRuns: stores.workflowRuns,
+      proofs: common.proofs,
+      messageProofs: stores.messageProofs,
+      now,
+    }),
+    ...createStepLaunchActivities({
+      ...boardDependencies,
+      workflowRuns: stores.workflowRuns,
+      rules: stores.rules,
+      routing: stores.routing,
+      requestStop: (attemptId, actor) => signals.requestStop(attemptId, actor),
+      cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
       launch,
       timings,
     }),

@@ -5,8 +5,8 @@ import {
   type WorkflowDefinition,
   type WorkflowRights,
 } from '../../../contracts/runs/workflows/definition';
-import { type WorkflowCaller, rightsOf } from '../../../domain/workflows/access';
-import { type CheckedDefinition, checkDefinition } from '../../../domain/workflows/check';
+import { rightsOf, type WorkflowCaller } from '../../../domain/workflows/access';
+import { checkDefinition, type CheckedDefinition } from '../../../domain/workflows/check';
 import { AppError, notFound, validationError } from '../../../platform/errors/app-error';
 import { DocumentError, readDocument } from '../../../platform/yaml/document';
 import type { WorkflowRecord, WorkflowStore } from '../../../stores/runs/workflows/workflow-store';

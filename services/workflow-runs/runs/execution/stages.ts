@@ -2,6 +2,7 @@ import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio
 import type { GraphNode } from '../../graph/graph';
 import type { Stage } from '../run';
 import { runCommand } from '../stages/command';
+import { runLaunch } from '../stages/launch';
 import { awaitWebhook } from '../stages/webhook';
 import { askModel } from './ask-model';
 import { type Continuation, SuspendedError } from './continuation';
@@ -73,6 +74,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return askHuman(node, underWay, run);
     case 'command':
       return runCommand(node, underWay, run);
+    case 'launch':
+      return runLaunch(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':
