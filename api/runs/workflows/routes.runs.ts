@@ -16,7 +16,10 @@ import {
 import { rightsOf, type WorkflowCaller } from '../../../domain/workflows/access';
 import { AppError, assertFound, conflict, notFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
+import { textResponse } from '../../../platform/http/text-response';
 import { compact } from '../../../platform/json/compact';
+import type { Graph } from '../../../services/workflow-runs/graph/graph';
+import { drawGraph } from '../../../services/workflow-runs/runs/http/draw';
 import type { RunStatus } from '../../../services/workflow-runs/runs/run';
 import type { WorkflowRunRecord } from '../../../stores/runs/workflows/workflow-run-store';
 import { findWorkflow, tag } from './operations';
@@ -165,6 +168,26 @@ export function workflowRunRoutes(routes: Routes, context: RunContext): void {
       errors: [404],
     },
     async ({ params: { runId }, auth }) => presentRun(await find(runId, auth, 'view')),
+  );
+
+  routes.add(
+    {
+      ...read,
+      method: 'get',
+      path: `${onePath}/graph`,
+      operationId: 'drawWorkflowRun',
+      summary: 'Draw the graph of a workflow run as SVG, coloured by the state of its nodes',
+      params,
+      response: z.string(),
+      errors: [404, 502],
+    },
+    async ({ params: { runId }, auth }) => {
+      const run = await find(runId, auth, 'view');
+      return textResponse(await drawGraph(JSON.parse(run.dot_source) as Graph, run), 'image/svg+xml', {
+        // Opened by itself it is a document of this origin.
+        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      });
+    },
   );
 
   routes.add(

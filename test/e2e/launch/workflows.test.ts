@@ -36,12 +36,12 @@ describe('workflow runs', () => {
 
   /** The attempts that were launched for a step. */
   const attemptsOf = async (runId: string, stepId: string) => {
-    const found: { attemptId: string; taskId: string; state: string }[] = [];
-    const tasks = (await stack.call.ok('GET', '/api/tasks?limit=500')) as { id: string; description?: string }[];
-    for (const { id, description = '' } of tasks) {
+    const found: { attemptId: string; taskId: string }[] = [];
+    const { tasks } = await stack.call.ok('GET', '/api/tasks?limit=500');
+    for (const { id, description = '' } of tasks as { id: string; description?: string }[]) {
       if (description.includes(`Step \`${stepId}\` of the workflow run \`${runId}\``)) {
         const { attempts } = await stack.call.ok('GET', `/api/agents/${id}/attempts`);
-        found.push(...attempts.map((attempt: object) => ({ ...attempt, taskId: id })));
+        found.push(...attempts.map((attempt: { id: string }) => ({ attemptId: attempt.id, taskId: id })));
       }
     }
     return found;
@@ -80,7 +80,7 @@ describe('workflow runs', () => {
     expect(run).toMatchObject({ status: 'pending', workflowVersion: 1, steps: [{ status: 'pending' }, {}, {}] });
     const { attemptId } = await finish(run.id, 'plan', { status: 'success', summary: 'three walls' });
     expect(await stack.call.ok('GET', `/api/admission/${attemptId}`)).toMatchObject({
-      request: { source: 'workflow', workflowRunId: run.id },
+      request: { source: 'workflow', workflow: { runId: run.id, stepId: 'plan' } },
     });
     const blocked = await runWhen(run.id, { status: 'blocked', currentStep: 'approval' });
     expect(stepOf(blocked, 'approval')).toMatchObject({ status: 'blocked', question: 'Approve three walls?' });
@@ -89,6 +89,9 @@ describe('workflow runs', () => {
     const [build] = await launched(run.id, 'build');
     const task = await stack.call.ok('GET', `/api/tasks/${build!.taskId}`);
     expect(task.description).toContain('Build by: three walls today');
+    const drawn = await fetch(`${stack.url}${path}/runs/${run.id}/graph`);
+    expect(drawn.headers.get('content-type')).toContain('image/svg+xml');
+    expect(await drawn.text()).toContain('#bfdbfe');
     await finish(run.id, 'build');
     const done = await runWhen(run.id, { status: 'completed', error: null });
     expect(done.steps).toMatchObject([
@@ -190,7 +193,7 @@ describe('workflow runs', () => {
       return answer;
     });
     await stack.call.ok('POST', `/api/agents/${taskId}/complete`, {
-      attemptId: attempts[0].attemptId,
+      attemptId: attempts[0].id,
       status: 'success',
       summary: 'ok',
     });
