@@ -53,7 +53,13 @@ export function stepState(run: WorkflowRunRecord, step: StepOfRun): WorkflowStep
   const last = visits.at(-1);
   const question = questionOf(run, step);
   return {
-    ...{ stepId, type, visits: visits.length, ...compact({ name, agent, question: question?.text }) },
+    // A parallel step begins at one node and ends at another.
+    ...{
+      stepId,
+      type,
+      visits: visits.filter(({ kind }) => kind !== 'join').length,
+      ...compact({ name, agent, question: question?.text }),
+    },
     status: question ? 'blocked' : stepStatus(last, run),
     startedAt: visits[0]?.started_at ?? null,
     completedAt: last?.ended_at ?? null,
@@ -67,6 +73,9 @@ export function stepState(run: WorkflowRunRecord, step: StepOfRun): WorkflowStep
 function stepStatus(last: Stage | undefined, { status }: WorkflowRunRecord): WorkflowStepState['status'] {
   if (!last) {
     return hasEnded(status) ? 'skipped' : 'pending';
+  }
+  if (last.kind === 'parallel' && last.status === 'completed') {
+    return hasEnded(status) ? 'failed' : 'running';
   }
   return last.status === 'cancelled' ? 'failed' : last.status;
 }

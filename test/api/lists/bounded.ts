@@ -74,6 +74,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getWatcherPolicy: [watcherRisk.options.length, 'the risks that there are'],
   getWorktree: [50, 'keptHistory of a worktree; findings are one for each code, with 20 processes'],
   inspectQueueEntry: [16, 'the ceilings of a reservation'],
+  getWorkflowRun: [1_050, 'the schema of a definition: its steps and their branches'],
   openWorktree: [64, 'the arguments that BOARD_EDITOR_COMMAND may have'],
   previewWorktreeCleanup: [21, 'findings are one for each code; 20 processes and 21 reasons are listed'],
 };

@@ -1,4 +1,5 @@
 import { eventually } from '../../../platform/testing/eventually';
+import { attemptsOfStep, finishStep, launchedOfStep } from '../../support/runs/workflow-steps';
 import { type Stack, startStack } from '../../support/stack/stack';
 
 const path = '/api/workflows';
@@ -34,37 +35,9 @@ describe('workflow runs', () => {
     );
   const stepOf = (run: { steps: { stepId: string }[] }, id: string) => run.steps.find(({ stepId }) => stepId === id);
 
-  /** The attempts that were launched for a step. */
-  const attemptsOf = async (runId: string, stepId: string) => {
-    const found: { attemptId: string; taskId: string }[] = [];
-    const { tasks } = await stack.call.ok('GET', '/api/tasks?limit=500');
-    for (const { id, description = '' } of tasks as { id: string; description?: string }[]) {
-      if (description.includes(`Step \`${stepId}\` of the workflow run \`${runId}\``)) {
-        const { attempts } = await stack.call.ok('GET', `/api/agents/${id}/attempts`);
-        found.push(...attempts.map((attempt: { id: string }) => ({ attemptId: attempt.id, taskId: id })));
-      }
-    }
-    return found;
-  };
-  const launched = (runId: string, stepId: string, count = 1) =>
-    eventually(
-      async () => {
-        const attempts = await attemptsOf(runId, stepId);
-        expect(attempts).toHaveLength(count);
-        return attempts;
-      },
-      { withinMs: 60_000 },
-    );
-  const finish = async (
-    runId: string,
-    stepId: string,
-    body: object = { status: 'success', summary: `${stepId} done` },
-  ) => {
-    const [attempt] = await launched(runId, stepId);
-    const { taskId, attemptId } = attempt!;
-    await stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, ...body });
-    return attempt!;
-  };
+  const attemptsOf = (runId: string, stepId: string) => attemptsOfStep(stack.call, runId, stepId);
+  const launched = (runId: string, stepId: string, count = 1) => launchedOfStep(stack.call, { runId, stepId, count });
+  const finish = (runId: string, stepId: string, body?: object) => finishStep(stack.call, { runId, stepId }, body);
 
   it('launch agents, wait for a person, and hand outputs on', async () => {
     await define(
@@ -80,7 +53,8 @@ describe('workflow runs', () => {
     expect(run).toMatchObject({ status: 'pending', workflowVersion: 1, steps: [{ status: 'pending' }, {}, {}] });
     const { attemptId } = await finish(run.id, 'plan', { status: 'success', summary: 'three walls' });
     expect(await stack.call.ok('GET', `/api/admission/${attemptId}`)).toMatchObject({
-      request: { source: 'workflow', workflow: { runId: run.id, stepId: 'plan' } },
+      request: { source: 'workflow' },
+      workflow: { runId: run.id, stepId: 'plan' },
     });
     const blocked = await runWhen(run.id, { status: 'blocked', currentStep: 'approval' });
     expect(stepOf(blocked, 'approval')).toMatchObject({ status: 'blocked', question: 'Approve three walls?' });
