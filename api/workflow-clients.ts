@@ -24,6 +24,7 @@ import { createApprovals } from '../workflows/run-approval/client';
 import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
 import { createDeliverableSchedules } from '../workflows/scheduled-deliverable/client';
 import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
+import { createWorkflowSchedules } from '../workflows/scheduled-workflow/client';
 import { createPhaseLauncher } from '../workflows/temporary-authority/client';
 import { createToolCaller } from '../workflows/tool-call/client';
 import { createToolDiscovery } from '../workflows/tool-discovery/client';
@@ -85,6 +86,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
       messageProofs: proofs,
       now,
     }),
+    workflowSchedules: createWorkflowSchedules(client, log),
     worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),
   };
 }

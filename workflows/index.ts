@@ -24,6 +24,7 @@ export { reviewAcceptance } from './review-acceptance/workflow';
 export { runApproval } from './run-approval/workflow';
 export { scheduledDeliverable } from './scheduled-deliverable/workflow';
 export { scheduledLaunch } from './scheduled-launch/workflow';
+export { scheduledWorkflow } from './scheduled-workflow/workflow';
 export { skillScan } from './skill-scan/workflow';
 export { temporaryAuthority } from './temporary-authority/workflow';
 export { toolCall } from './tool-call/workflow';

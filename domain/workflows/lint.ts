@@ -21,8 +21,18 @@ export function definitionIssues(definition: WorkflowDefinition): WorkflowIssue[
     ),
     ...repeated(ids, 'steps'),
     ...definition.steps.flatMap((step, at) => stepIssues(step, { at, known, definition })),
+    ...(definition.schedule && definition.steps.some(worksOnTask)
+      ? [{ path: 'schedule', message: 'needs an input in every step that launches an agent: its runs have no task' }]
+      : []),
   ];
 }
+
+const worksOnTask = (step: WorkflowStep): boolean =>
+  step.type === 'gate'
+    ? false
+    : step.type === 'parallel'
+      ? step.parallel.steps.some(({ input }) => input === undefined)
+      : step.input === undefined;
 
 const repeated = (ids: readonly string[], path: string): WorkflowIssue[] =>
   [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))].map((id) => ({ path, message: `${id} is there twice` }));

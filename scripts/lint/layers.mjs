@@ -80,7 +80,7 @@ export const layerRules = [
   ]),
   layer('stores', [
     {
-      regex: anythingBut(['stores', 'contracts', 'platform', 'domain', engineRecords]),
+      regex: anythingBut(['stores', 'contracts', 'platform', 'domain', engineGraph, engineRecords]),
       message: 'Stores persist; they call nothing above them.',
     },
   ]),

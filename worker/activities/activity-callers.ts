@@ -220,6 +220,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   observeLaunch: workflowRun,
   stopLaunch: workflowRun,
   readAdapterDefinitions: adapter,
+  startScheduledRun: { workflows: ['scheduledWorkflow'] },
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

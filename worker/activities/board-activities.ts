@@ -29,6 +29,7 @@ import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledDeliverableActivities } from '../../activities/scheduled-deliverable/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
+import { createScheduledWorkflowActivities } from '../../activities/scheduled-workflow/activities';
 import { createAdapterConnections } from '../../activities/shared/adapter-connections';
 import { createSkillScanActivities } from '../../activities/skill-scan/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
@@ -55,6 +56,7 @@ import { runSignals } from '../../workflows/agent-run/signals-client';
 import { continueRun } from '../../workflows/continue-run/client';
 import { lookAt } from '../../workflows/goal/client';
 import { acceptanceWorkflows } from '../../workflows/review-acceptance/client';
+import { createWorkflowRunClient } from '../../workflows/workflow-run/client';
 import type { SharedDependencies } from './shared';
 
 /** How long a receiver of a hook may take to respond. */
@@ -183,6 +185,11 @@ export function createBoardActivities(
       proofs: common.proofs,
       messageProofs: stores.messageProofs,
       now,
+    }),
+    ...createScheduledWorkflowActivities({
+      workflows: stores.workflows,
+      workflowRuns: stores.workflowRuns,
+      workflowRunClient: createWorkflowRunClient(client, { ...stores, now }),
     }),
     ...createStepLaunchActivities({
       ...boardDependencies,

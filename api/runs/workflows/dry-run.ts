@@ -2,8 +2,8 @@ import type { WorkflowDryRun } from '../../../contracts/runs/workflows/authoring
 import type { WorkflowDefinition, WorkflowVariables } from '../../../contracts/runs/workflows/definition';
 import { graphIssues } from '../../../domain/workflows/check';
 import { compileDefinition } from '../../../domain/workflows/compile';
+import { variablesOf } from '../../../domain/workflows/variables';
 import { compact } from '../../../platform/json/compact';
-import { variablesOf } from './variables';
 
 const isKnown = (values: WorkflowVariables, name: string): boolean => Object.hasOwn(values, name);
 

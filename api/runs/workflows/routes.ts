@@ -21,7 +21,7 @@ import { slicePage } from '../../../platform/lists/slice';
 import { operationTime } from '../../../platform/operations/operation';
 import { ownFields } from '../../../stores/port/configured-records';
 import type { WorkflowFields } from '../../../stores/runs/workflows/workflow-store';
-import type { ApiContext } from '../../context';
+import type { WorkflowContext } from '../../context';
 import { assertRevision, statedRevision, withRevision } from '../../revisions';
 import { dryRun } from './dry-run';
 import { acceptedBody, findWorkflow, present, tag } from './operations';
@@ -34,7 +34,10 @@ const read = { tag, permission: 'workflow:read' } as const;
 const write = { tag, permission: 'workflow:write' } as const;
 
 /** Definitions of workflows: their versions, who may use them, and what a run would do. */
-export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, 'workflows'>): void {
+export function workflowRoutes(
+  routes: Routes,
+  { workflows, workflowSchedules: schedules }: Pick<WorkflowContext, 'workflows' | 'workflowSchedules'>,
+): void {
   workflowAuthoringRoutes(routes);
 
   routes.add(
@@ -69,7 +72,7 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
       body: workflowDefinition,
       response: z.object({ success: z.literal(true), workflowId }),
       status: 201,
-      errors: [409],
+      errors: [409, 503],
       audit: ({ body }) => ({ action: 'workflow.create', resource: body.id, details: { steps: body.steps.length } }),
     },
     async ({ body, auth }) => {
@@ -78,8 +81,11 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
       if (others.length >= definitionLimits.definitions) {
         throw conflict(`There are ${definitionLimits.definitions} workflows, the most there may be.`);
       }
+      if (definition.schedule) {
+        await schedules.check(definition.schedule);
+      }
       const version = definition.version ?? 1;
-      await workflows.put(
+      const made = await workflows.put(
         definition.id,
         {
           ...{ definition: { ...definition, version }, version, updatedBy: auth.actor },
@@ -88,6 +94,9 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
         },
         0,
       );
+      if (definition.schedule) {
+        await schedules.follow(made);
+      }
       return { success: true as const, workflowId: definition.id };
     },
   );
@@ -117,7 +126,7 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
       params,
       body: workflowReplacement,
       response: workflow,
-      errors: [403, 404, 409],
+      errors: [403, 404, 409, 503],
       audit: ({ params: { id } }, { version }) => ({ action: 'workflow.update', resource: id, details: { version } }),
     },
     async ({ params: { id }, body: { expectedRevision: bodyRevision, ...body }, auth, header }, ctx) => {
@@ -133,6 +142,9 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
       if (version <= before.version) {
         throw validationError([{ path: 'version', message: `must be more than ${before.version}, or left out` }]);
       }
+      if (definition.schedule) {
+        await schedules.check(definition.schedule);
+      }
       await workflows.archive(before);
       const written = await workflows.put(
         id,
@@ -143,6 +155,9 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
         },
         before.revision,
       );
+      if (definition.schedule ?? before.definition.schedule) {
+        await schedules.follow(written);
+      }
       return withRevision(ctx, tag, present(written));
     },
   );
@@ -167,6 +182,9 @@ export function workflowRoutes(routes: Routes, { workflows }: Pick<ApiContext, '
       assertRevision(tag, before, { expectedRevision: expected });
       await workflows.remove(id, expected ?? before.revision);
       await workflows.forget(id);
+      if (before.definition.schedule) {
+        await schedules.drop(id);
+      }
       return undefined;
     },
   );

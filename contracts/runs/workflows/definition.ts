@@ -148,6 +148,29 @@ export type LoopStep = z.infer<typeof loopStep>;
 export type GateStep = z.infer<typeof gateStep>;
 export type ParallelStep = z.infer<typeof parallelStep>;
 
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/** When runs are started by themselves. A time is passed over while a run of the workflow has not ended. */
+const workflowSchedule = z.strictObject({
+  /** Five fields, or a name for them: no seconds. */
+  cron: text(200, 1).regex(
+    /^(\S+( \S+){4}|@(hourly|daily|weekly|monthly|yearly))$/,
+    'five fields, or @hourly, @daily, @weekly, @monthly or @yearly',
+  ),
+  /** An IANA name; `UTC` when absent. */
+  timezone: text(64, 1).refine(isTimezone, 'must be a time zone such as Europe/Berlin').optional(),
+  /** A schedule that is not enabled starts nothing. */
+  enabled: z.boolean().optional(),
+});
+export type WorkflowSchedule = z.infer<typeof workflowSchedule>;
+
 const definitionFields = {
   name: text(150, 1),
   description: text(5_000).optional(),
@@ -155,6 +178,7 @@ const definitionFields = {
   version: z.number().int().min(1).max(1_000_000).optional(),
   /** `timeout` is of the whole run, waits included. */
   config: z.strictObject({ timeout: seconds.optional() }).optional(),
+  schedule: workflowSchedule.optional(),
   agents: z.array(workflowAgent).min(1).max(20),
   steps: z.array(workflowStep).min(1).max(50),
   variables: workflowVariables.optional(),

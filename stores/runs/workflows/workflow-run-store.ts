@@ -28,6 +28,9 @@ export interface WorkflowRunRecord extends RunRecord {
   };
 }
 
+/** Of runs that have not ended. */
+export const openRunStatuses: readonly RunStatus[] = ['queued', 'starting', 'running', 'paused'];
+
 /** Which runs are listed. */
 export interface WorkflowRunFilter {
   /** Of these workflows; of any when absent. */

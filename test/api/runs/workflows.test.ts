@@ -1,4 +1,4 @@
-import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
+import { agentKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api-under-test';
 
 const path = '/api/workflows';
 const agents = [{ id: 'coder', agent: 'example' }];
@@ -38,7 +38,7 @@ const withStep = (step: object) => aDefinition({ steps: [{ id: 'a', type: 'agent
 describe('workflow definitions', () => {
   let board: ApiUnderTest;
   beforeAll(async () => {
-    board = await startTestApi();
+    board = await startWholeTestApi();
   });
   afterAll(() => board.close());
 
@@ -125,6 +125,8 @@ describe('workflow definitions', () => {
     ['a condition that cannot be read', withStep({ condition: 'is it so?' }), 'steps.0.condition'],
     ['a condition over nothing', withStep({ condition: 'lost = 1' }), 'steps.0.condition'],
     ['a step to retry that is none', withStep({ on_fail: { retry_step: 'lost' } }), 'steps.0.on_fail.retry_step'],
+    ['a schedule that is none', aDefinition({ schedule: { cron: 'at noon' } }), 'schedule.cron'],
+    ['a schedule of steps without input', { ...withStep({}), schedule: { cron: '0 9 * * *' } }, 'schedule'],
     ['an id twice', aDefinition({ steps: [withStep({}).steps[0], withStep({}).steps[0]] }), 'steps'],
     ['an id of an object', aDefinition({ steps: [{ id: 'constructor', type: 'gate' }] }), 'steps.0.id'],
     ['a variable that runs set', aDefinition({ variables: { last_output: 'x' } }), 'variables.last_output'],

@@ -1,3 +1,4 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
 import { eventually } from '../../../platform/testing/eventually';
 import { attemptsOfStep, finishStep, launchedOfStep } from '../../support/runs/workflow-steps';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -153,6 +154,34 @@ describe('workflow runs', () => {
       expect(attempts).toMatchObject([{ state: 'ended' }]);
     });
     expect((await stack.call.post(`${path}/runs/${run.id}/cancel`)).status).toBe(409);
+  });
+
+  it('are started by the Schedule of their workflow, once at a time', async () => {
+    const schedule = { cron: '0 9 * * *', timezone: 'Europe/Berlin' };
+    await define('timed', [{ id: 'gate', type: 'gate' }], { schedule });
+    const handle = stack.temporal.schedule.getHandle('scheduled-workflow/timed');
+    expect((await handle.describe()).spec).toMatchObject({ timezone: 'Europe/Berlin' });
+    await handle.trigger();
+    const [run] = await eventually(async () => {
+      const runs = await stack.call.ok('GET', `${path}/runs?workflowId=timed`);
+      expect(runs).toMatchObject([{ status: 'blocked' }]);
+      return runs;
+    });
+    await handle.trigger();
+    const last = await eventually(async () => {
+      const { recentActions } = (await handle.describe()).info;
+      expect(recentActions).toHaveLength(2);
+      return recentActions[1]!.action.workflow;
+    });
+    expect(await stack.temporal.workflow.getHandle(last.workflowId).result()).toBe('skipped: a run has not ended');
+    await stack.call.ok('POST', `${path}/runs/${run.id}/steps/gate/approve`, {});
+    const never = await stack.call.post(path, {
+      ...{ id: 'never', name: 'Never', agents, steps: [{ id: 'gate', type: 'gate' }] },
+      schedule: { cron: '0 0 30 2 *' },
+    });
+    expect(never).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'schedule.cron' }] } } });
+    await stack.call.ok('DELETE', `${path}/timed`);
+    await expect(handle.describe()).rejects.toThrow(ScheduleNotFoundError);
   });
 
   it('work on the task of the run where a step has no input', async () => {

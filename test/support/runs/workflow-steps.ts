@@ -28,7 +28,9 @@ export const launchedOfStep = (
   eventually(
     async () => {
       const attempts = await attemptsOfStep(call, runId, stepId);
-      expect(attempts).toHaveLength(count);
+      if (attempts.length !== count) {
+        throw new Error(`The step ${stepId} has ${attempts.length} attempts, and not ${count}.`);
+      }
       return attempts;
     },
     { withinMs: 90_000 },
@@ -41,7 +43,10 @@ export async function finishStep(
   body: object = { status: 'success', summary: `${stepId} done` },
 ): Promise<StepAttempt> {
   const [attempt] = await launchedOfStep(call, { runId, stepId });
-  const { taskId, attemptId } = attempt!;
+  if (!attempt) {
+    throw new Error(`The step ${stepId} has no attempt.`);
+  }
+  const { taskId, attemptId } = attempt;
   await persistently(() => call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, ...body }));
-  return attempt!;
+  return attempt;
 }

@@ -1,5 +1,5 @@
-import type { WorkflowIssue } from '../../../contracts/runs/workflows/authoring';
-import type { WorkflowDefinition, WorkflowVariables } from '../../../contracts/runs/workflows/definition';
+import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
+import type { WorkflowDefinition, WorkflowVariables } from '../../contracts/runs/workflows/definition';
 
 /** The values that a run begins with, or what is wrong with those that its caller gives. */
 export function variablesOf(
