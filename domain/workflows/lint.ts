@@ -85,7 +85,7 @@ function gateIssues(
   return [
     ...(input === undefined ? [] : templateIssues(`${path}.input`, { template: input, known })),
     ...(!asks && input !== undefined
-      ? [{ path: `${path}.input`, message: 'nobody is asked: the gate has a condition' }]
+      ? [{ path: `${path}.input`, message: 'is for a person, and the gate has a condition' }]
       : []),
     ...(!asks && timeout !== undefined
       ? [{ path: `${path}.timeout`, message: 'nothing is waited for: the gate has a condition' }]

@@ -18,7 +18,7 @@ export interface WorkflowRunClientDependencies {
 
 /** The runs of the board store what definitions compile to, and no text that has to be compiled. */
 const graphs = { compile: (source: string): Promise<Graph> => Promise.resolve(JSON.parse(source) as Graph) };
-/** Nobody follows the events of these runs: what happens is in their records. */
+/** Events of these runs are not served: what happens is in their records. */
 export const noEvents = { append: () => Promise.resolve([]) };
 
 /** Starts the runs of workflows and sends commands to them. */

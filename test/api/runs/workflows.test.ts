@@ -118,7 +118,7 @@ describe('workflow definitions', () => {
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
     ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
     ['schemas', aDefinition({ schemas: {} }), 'schemas'],
-    ['an agent that is not listed', withStep({ agent: 'nobody' }), 'steps.0.agent'],
+    ['an agent that is not listed', withStep({ agent: 'unlisted' }), 'steps.0.agent'],
     ['an unknown value', withStep({ input: '{{lost}}' }), 'steps.0.input'],
     ['the output of no step', withStep({ input: '{{steps.lost.output}}' }), 'steps.0.input'],
     ['a list in a text', withStep({ input: '{{parts}}' }), 'steps.0.input'],
