@@ -43,7 +43,7 @@ import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
-import { workflowRunScenarios } from './scenarios/workflow-runs';
+import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
 import { worktreeScenarios } from './scenarios/worktrees';
 
 const histories = join(__dirname, 'histories');

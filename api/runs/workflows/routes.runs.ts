@@ -176,7 +176,7 @@ export function workflowRunRoutes(routes: Routes, context: RunContext): void {
       method: 'get',
       path: `${onePath}/graph`,
       operationId: 'drawWorkflowRun',
-      summary: 'Draw the graph of a workflow run as SVG, coloured by the state of its nodes',
+      summary: 'Render the graph of a workflow run as SVG, coloured by the state of its nodes',
       params,
       response: z.string(),
       errors: [404, 502],

@@ -11,7 +11,6 @@ import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { createScheduledLaunchStore } from '../../../stores/runs/launch/scheduled-launch-store';
 import { createScheduledDeliverableRunStore } from '../../../stores/runs/schedules/scheduled-deliverable-run-store';
 import { createScheduledDeliverableStore } from '../../../stores/runs/schedules/scheduled-deliverable-store';
-import { createWorkflowRunStore, type WorkflowRunRecord } from '../../../stores/runs/workflows/workflow-run-store';
 import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoint-store';
 import { createHookExecutionStore } from '../../../stores/settings/hook-store';
 import { anApprovalRequest } from '../../support/factories/approval';
@@ -93,13 +92,6 @@ async function putDeliverable({ api }: ApiUnderTest, id: string): Promise<void> 
     ...{ catchUpMinutes: 10, tags: [], enabled: false, createdBy: 'ada', updatedBy: 'ada' },
   });
 }
-const aWorkflow = (id: string) => ({ id, name: id, agents: [{ id: 'a' }], steps: [{ id: 'one', type: 'gate' }] });
-
-const aWorkflowRun = (_id: string): WorkflowRunRecord => ({
-  ...{ _id, status: 'running', workflow: { name: 'Flow', slug: 'flow' }, title: 'Flow', dot_source: '{}' },
-  ...{ created_by: 'ada', created_at: at(), stages: [], context: {}, guidance: [], revision: 1 },
-  board: { workflowId: 'flow', version: 1, taskId: null, resumedFrom: null, steps: [] },
-});
 const deliverableOfRuns = 'recurring_0000000000ff';
 
 /** What runs leave behind, and what waits for them. */
@@ -140,30 +132,6 @@ export const runCases: ListCase[] = [
       });
     },
   },
-  {
-    operation: 'listWorkflows',
-    path: '/api/workflows',
-    add: posting('/api/workflows', (n) => aWorkflow(`listed-${n}`)),
-  },
-  {
-    operation: 'listWorkflowVersions',
-    path: '/api/workflows/with-versions/versions',
-    idOf: ({ version }) => version,
-    prepare: async (board) => {
-      await done(board, 'POST', '/api/workflows', aWorkflow('with-versions'));
-      return '';
-    },
-    add: (board, n) =>
-      done(board, 'PUT', '/api/workflows/with-versions', { ...aWorkflow('with-versions'), name: `V${n}` }),
-  },
-  ...['/api/workflows/runs', '/api/workflows/runs/active'].map((path, at) => ({
-    operation: at === 0 ? 'listWorkflowRuns' : 'listActiveWorkflowRuns',
-    path,
-    add: async ({ api }: ApiUnderTest, n: number) => {
-      const runs = await createWorkflowRunStore(api.context.database);
-      await runs.begin(aWorkflowRun(`01M8C1MFKDQEWTR3Q7J7YE2${at}0${n}`));
-    },
-  })),
   {
     operation: 'listAttempts',
     path: `/api/agents/${taskId}/attempts`,

@@ -17,7 +17,7 @@ const looks = { firstMs: 1_000, longestMs: 30_000, growth: 1.5 };
 /** Attempts that were not admitted have numbers of their own, so many for each retry of the node. */
 const launchesPerAttempt = 10_000;
 
-/** Launches what a node says, waits for its end, and again as often as the node allows when it fails. */
+/** Launches what a node defines, waits for its end, and again as often as the node allows when it fails. */
 export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
   const { progress, walkers } = run;
   const { launch, maxRetries } = node;

@@ -1,6 +1,6 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { finishStep, launchedOfStep } from '../../support/runs/workflow-steps';
-import { latestWorkflow, type Recording, type Stage } from './stage';
+import { eventually } from '../../../../platform/testing/eventually';
+import { finishStep, launchedOfStep } from '../../../support/runs/workflow-steps';
+import { latestWorkflow, type Recording, type Stage } from '../stage';
 
 /** Runs of workflows of the board: one with a failure, branches and a gate, and one that is cancelled while its agent works. */
 export async function workflowRunScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
