@@ -8274,7 +8274,7 @@ export interface paths {
         };
         /** Read the newest version of a workflow */
         get: operations["getWorkflow"];
-        /** Write a new version of a workflow; its runs continue with theirs */
+        /** Replace a workflow by a new version; its runs continue with theirs */
         put: operations["replaceWorkflow"];
         post?: never;
         /** Delete a workflow with its versions; its runs stay */
@@ -8311,7 +8311,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show what a run of a workflow would do */
+        /** Preview a run of a workflow */
         post: operations["dryRunWorkflow"];
         delete?: never;
         options?: never;
@@ -8379,7 +8379,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show what a run of a definition would do that is not stored */
+        /** Preview a run of a workflow definition that is not stored */
         post: operations["dryRunWorkflowDraft"];
         delete?: never;
         options?: never;
@@ -8413,7 +8413,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Convert a workflow definition between JSON and YAML */
+        /** Render a workflow definition as JSON and YAML */
         post: operations["convertWorkflow"];
         delete?: never;
         options?: never;
@@ -8447,7 +8447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a workflow definition of a recipe without storing it */
+        /** Create a workflow definition from a recipe, without storing it */
         post: operations["materializeWorkflowRecipe"];
         delete?: never;
         options?: never;
@@ -8513,7 +8513,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Draw the graph of a workflow run as SVG, coloured by the state of its nodes */
+        /** Render the graph of a workflow run as SVG, coloured by the state of its nodes */
         get: operations["drawWorkflowRun"];
         put?: never;
         post?: never;
