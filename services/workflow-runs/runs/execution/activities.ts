@@ -31,10 +31,10 @@ import type { StageMessageStore } from './turns';
 export interface RunActivityDependencies {
   runs: RunStore;
   turns: StageMessageStore;
-  checkpoints: CheckpointStore;
+  checkpoints: Pick<CheckpointStore, 'put'>;
   continuations: ContinuationStore;
   children: Pick<ChildRunStore, 'putUsage'>;
-  events: EntryLog<RunEventEntry>;
+  events: Pick<EntryLog<RunEventEntry>, 'append'>;
   dispatcher: Dispatcher;
   models: Models;
   schemas: SchemaChecker;

@@ -5,6 +5,7 @@ import type { Stage, TreeBudget } from '../run';
 import { runAgent } from '../stages/agent';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
+import { runLaunch } from '../stages/launch';
 import { runMap } from '../stages/map';
 import { awaitWebhook } from '../stages/webhook';
 import { askModel } from './ask-model';
@@ -121,6 +122,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runChild(node, underWay, run);
     case 'agent':
       return runAgent(node, underWay, run);
+    case 'launch':
+      return runLaunch(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':
