@@ -1,5 +1,5 @@
 import type { Attributes } from './dot';
-import { type MapNode, mapLimits, mappedKinds, type NodeKind } from './graph';
+import { mapLimits, type MapNode, mappedKinds, type NodeKind } from './graph';
 import { integer } from './numbers';
 import { parsePath } from './values';
 
