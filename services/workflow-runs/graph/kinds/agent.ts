@@ -1,7 +1,7 @@
-import { compact } from '../../../platform/json/compact';
-import type { Attributes } from './dot';
-import type { AgentNode, NodeKind } from './graph';
-import { namesOf } from './names';
+import { compact } from '../../../../platform/json/compact';
+import type { Attributes } from '../dot';
+import type { AgentNode, NodeKind } from '../graph';
+import { namesOf } from '../names';
 
 const ofAgents = ['task', 'repository', 'agent', 'fallback_agents', 'profile', 'phase', 'commits'] as const;
 const phases = ['explore', 'plan', 'implement', 'verify', 'publish'];
