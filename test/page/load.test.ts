@@ -95,20 +95,42 @@ describe('page under load', () => {
   test(`opens the log of a run with ${eventCount} events`, async () => {
     const { page } = tab;
     await stack.call.ok('POST', '/api/config/repos', { name: 'shop', path: await aRepository(stack.dir) });
-    await stack.call.configureAgents([scriptAgent('chatty', String(eventCount))]);
-    const { id } = await stack.call.createTask({ title: 'Many steps', git: { repo: 'shop' } });
-    const { attemptId } = await stack.call.start(id, { agent: 'chatty' });
+    await stack.call.configureAgents([scriptAgent('as-told')]);
+    const { id } = await stack.call.createTask({
+      title: 'Many steps',
+      description: JSON.stringify({ result: { status: 'success', summary: 'Done.' } }),
+      git: { repo: 'shop' },
+    });
+    const { attemptId } = await stack.call.start(id, { agent: 'as-told' });
     await stack.call.ended(id);
+    // The engine takes minutes to store as many: the page reads the few that there are over and over.
+    await page.route(/\/events\?/, async (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const [after, limit] = [Number(query.get('afterSequence') ?? 0), Number(query.get('limit'))];
+      const response = await route.fetch({ url: route.request().url().replace(/\?.*/, '?limit=500') });
+      const body = (await response.json()) as { events: Record<string, unknown>[] };
+      const sequences = Array.from({ length: Math.min(limit, eventCount - after) }, (_, n) => after + n + 1);
+      const events = sequences.map((sequence) => ({
+        ...body.events[sequence % body.events.length],
+        ...{ sequence, kind: 'progress', payload: { message: `Step ${sequence} of ${eventCount}` } },
+      }));
+      const nextCursor = after + events.length;
+      await route.fulfill({ response, json: { ...body, events, nextCursor, hasMore: nextCursor < eventCount } });
+    });
+    const loading = performance.now();
     await page.goto(`/tasks/${id}/runs/${attemptId}`);
     await page.getByText(`Step ${eventCount} of ${eventCount}`).waitFor({ timeout: 120_000 });
+    const loadedMs = performance.now() - loading;
     await page.getByRole('tab', { name: 'Log' }).click();
-    await page.getByRole('log').getByText('run.completed').waitFor();
+    await page.getByRole('log').getByText(`Step ${eventCount} of`).waitFor();
     expect(await page.getByRole('log').locator('[data-index]').count()).toBeLessThan(cardsOfSight);
     const stop = await recordFrames(page);
     await page.getByRole('log').evaluate((log) => log.scrollTo(0, log.scrollHeight / 2));
     await page.getByText('Newest').waitFor();
     const { longest } = await stop();
-    process.stderr.write(`log of ${eventCount} events: longest task ${longest.toFixed(0)} ms\n`);
+    process.stderr.write(
+      `log of ${eventCount} events: read in ${loadedMs.toFixed(0)} ms, longest task ${longest.toFixed(0)} ms\n`,
+    );
     expect(longest).toBeLessThan(1_000);
     expect(tab.problems).toEqual([]);
   });
