@@ -5,12 +5,13 @@ import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
 import { securityHeaders } from '../platform/http/auth/security-headers';
-import type { RequestState } from '../platform/http/context';
+import type { HttpMiddleware, RequestState } from '../platform/http/context';
 import { errorEnvelope } from '../platform/http/error-envelope';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
 import { requestId } from '../platform/http/request-id';
+import { requestMetrics } from '../platform/http/request-metrics';
 import type { Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
 import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
@@ -43,10 +44,15 @@ export interface AppOptions {
   connect?: ((context: ApiContext) => WorkflowClients) | undefined;
   /** Which workspaces there are besides `local`; none when absent. */
   registry?: WorkspaceRegistry | undefined;
+  /** Serves the page; there is none when absent. */
+  page?: HttpMiddleware | undefined;
 }
 
 /** Puts the API together: the order of what every request goes through, and the areas with its routes. */
-export function createApp(context: ApiContext, { connect, registry = noOtherWorkspaces }: AppOptions = {}): ApiApp {
+export function createApp(
+  context: ApiContext,
+  { connect, registry = noOtherWorkspaces, page }: AppOptions = {},
+): ApiApp {
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
@@ -83,8 +89,13 @@ export function createApp(context: ApiContext, { connect, registry = noOtherWork
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
   app.use(accessLog(log));
+  app.use(requestMetrics(context.metrics.duration('http.server.request', 'Requests, by route and status')));
   app.use(securityHeaders());
   app.use(errorEnvelope(log, translateStoreError, createNextCalls(routes.contracts)));
+  if (page) {
+    // Before the origin is verified: a link on another site may lead here, and all callers are served the same files.
+    app.use(page);
+  }
   app.use(normalisePath());
   app.use(apiVersion());
   app.use(cors(originRulesOf(env), oidcLandings));

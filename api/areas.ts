@@ -95,6 +95,7 @@ import { indexRoutes } from './system/index/routes';
 import { maintenanceRoutes } from './system/maintenance/routes';
 import { metricsRoutes } from './system/metrics/routes';
 import { openApiRoutes } from './system/openapi/routes';
+import { processMetricsRoutes } from './system/process-metrics/routes';
 import { reportRoutes as reportPageRoutes } from './system/reports/routes';
 import { retentionRoutes } from './system/retention/routes';
 import { summaryRoutes } from './system/summary/routes';
@@ -217,6 +218,7 @@ const storeAreas: readonly Area<ApiContext>[] = [
   { routes: authRoutes, start: offerSetup },
   { routes: digestRoutes },
   { routes: healthRoutes },
+  { routes: processMetricsRoutes },
   { routes: indexRoutes },
   { routes: maintenanceRoutes },
   { routes: metricsRoutes },

@@ -4,6 +4,7 @@ import type { AuthFailures } from '../platform/http/auth/auth-failures';
 import type { UploadFolder } from '../platform/http/body/upload-folder';
 import type { Routes } from '../platform/http/routing/routes';
 import type { Log } from '../platform/log/log';
+import type { Metrics } from '../platform/metrics/metrics';
 import type { Embedder } from '../platform/models/embed';
 import type { Closer } from '../platform/processes/closers';
 import type { Board } from '../stores/board-files/types';
@@ -43,6 +44,8 @@ export interface InstallationContext extends SessionStores {
   watchers: WatcherCount;
   /** Of all workspaces. */
   records: WorkspaceRecords;
+  /** Of this process. */
+  metrics: Metrics;
   /** Sends requests to this API itself, for callers of what uses several operations. */
   innerRequests: InnerRequests;
   /** The checks of readiness, by the name they are reported under. */

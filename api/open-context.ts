@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { localWorkspace } from '../contracts/common';
 import { type ApiEnvironment, isEmbeddingKey } from '../platform/config/part-settings';
+import { errorMessage } from '../platform/errors/app-error';
 import { authenticateWith } from '../platform/http/auth/auth';
 import { openUploadFolder } from '../platform/http/body/upload-folder';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import type { Log } from '../platform/log/log';
+import { createMetrics, type Metrics } from '../platform/metrics/metrics';
+import { measureProcess } from '../platform/metrics/process-figures';
 import { CatalogError, namesOf, readCatalog } from '../platform/models/catalog';
 import { createEmbedder, type Embedder } from '../platform/models/embed';
 import { operationBytes } from '../platform/operations/operation';
@@ -26,7 +29,8 @@ import { docsDirectory } from '../stores/knowledge/docs-directory';
 import { openStores, type SharedStores, type Stores } from '../stores/open-stores';
 import type { Database } from '../stores/port/collection';
 import { openDatabase, storeOptions } from '../stores/port/open';
-import { workspaceDatabase } from '../stores/port/workspace-database';
+import { withoutWorkspacePrefix, workspaceDatabase } from '../stores/port/workspace-database';
+import { measuredDatabase, type RecordOperation } from '../stores/port/wrappers/measured-database';
 import { openBoardHome } from '../stores/system/board-home';
 import { identifierOf } from './authenticator';
 import { createChangeRecorder } from './chat/activity/recorder';
@@ -57,7 +61,13 @@ export interface ContextSources {
  */
 export async function openContext({ env, log, client }: ContextSources, closers: Closer[]): Promise<ApiContext> {
   await openDataDirectory(env.BOARD_DATA_DIR, log);
-  const database = await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log });
+  const startedAt = new Date();
+  const metrics = createMetrics((name, error) => log.warn({ name, error: errorMessage(error) }, 'metric not readable'));
+  closers.push(measureProcess(metrics, startedAt));
+  const database = measuredDatabase(
+    await openDatabase({ ...storeOptions(env), dataDir: env.BOARD_DATA_DIR, log }),
+    storeDurations(metrics),
+  );
   closers.push(() => database.close());
   const home = await openBoardHome(database, { dataDir: env.BOARD_DATA_DIR, shared: env.MONGODB_URL !== undefined });
   await home.claim();
@@ -75,15 +85,23 @@ export async function openContext({ env, log, client }: ContextSources, closers:
     uploads: await openUploadFolder(join(env.BOARD_DATA_DIR, 'uploads')),
     records: new WorkspaceRecords(),
     innerRequests: new InnerRequests(),
+    metrics,
     authFailures: auditedAuthFailures(env, local.audit, log),
     watchers: new WatcherCount({
       maxWatchers: env.BOARD_MAX_WATCHERS,
       maxWatchersPerAddress: env.BOARD_WATCHERS_PER_ADDRESS,
     }),
     checks: { ...healthChecks(env, database, client), git: gitCheck(local.hosts) },
-    startedAt: new Date(),
+    startedAt,
     now: () => new Date(),
   };
+}
+
+/** Measures the operations of the stores, by the name of the collection that all workspaces have in common. */
+function storeDurations(metrics: Metrics): RecordOperation {
+  const record = metrics.duration('runboard.store.operation', 'Operations of the stores, with their wait for the disk');
+  return (ms, { collection, ...operation }) =>
+    record(ms, { collection: withoutWorkspacePrefix(collection), ...operation });
 }
 
 /** The context of another workspace: the installation is the same, and every record is its own. */

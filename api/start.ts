@@ -16,6 +16,7 @@ import { openContext } from './open-context';
 import { FeedHub } from './system/feed/hub';
 import { defaultFeedSettings, serveFeed } from './system/feed/routes';
 import { createWorkflowClients } from './workflow-clients';
+import { openPage } from './system/index/page';
 import type { OpenWorkspaces } from './workspaces';
 
 export interface RunningApi {
@@ -53,6 +54,7 @@ export async function startApi(
     const { app, areas, workspaces } = createApp(context, {
       connect: client && ((own) => createWorkflowClients(own, client)),
       registry: registry ?? registryOf(context.workspaces),
+      page: await openPage(context),
     });
     closers.push(() => workspaces.close());
     for (const { start } of areas) {

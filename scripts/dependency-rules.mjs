@@ -16,6 +16,9 @@ export const installScripts = {
   'unrs-resolver': 'of the test runner: checks that the compiled resolver fits this machine',
 };
 
+/** The workspaces of this package, by their name in node_modules: their packages are checked as ours are. */
+export const workspaces = { 'runboard-page': 'web' };
+
 /** Licences that ask for no more than their notice, by SPDX identifier. */
 export const allowedLicences = [
   '0BSD',
@@ -54,9 +57,14 @@ export function isAllowedLicence(expression) {
   return allOf.length > 1 ? allOf.every(isAllowed) : anyOf.some(isAllowed);
 }
 
-function licenceProblems(path, { license, version, dev }) {
+/** Whether an entry of the lockfile is a workspace of ours, or the link to it. */
+const isWorkspace = (path, { resolved, link }) =>
+  link ? workspaces[nameAt(path)] === resolved : Object.values(workspaces).includes(path);
+
+function licenceProblems(path, entry) {
+  const { license, version, dev } = entry;
   const name = nameAt(path);
-  if (dev || isAllowedLicence(license)) {
+  if (dev || isWorkspace(path, entry) || isAllowedLicence(license)) {
     return [];
   }
   if (Object.hasOwn(licenceExceptions, name) && licenceExceptions[name].declared === license) {
@@ -65,8 +73,12 @@ function licenceProblems(path, { license, version, dev }) {
   return [`${name} ${version}: the licence ${license ?? '(none declared)'} is not on the list of allowed ones`];
 }
 
-function originProblems(path, { version, resolved, integrity, link, inBundle }) {
+function originProblems(path, entry) {
+  const { version, resolved, integrity, link, inBundle } = entry;
   const name = nameAt(path);
+  if (isWorkspace(path, entry)) {
+    return [];
+  }
   if (link) {
     return [`${name}: is a link to a folder`];
   }

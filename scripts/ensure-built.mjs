@@ -17,7 +17,8 @@ const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
 const compileCache = join(dist, '.compile-cache');
 
-const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target']);
+/** What is not compiled for Node; the page in `web` has a bundler of its own. */
+const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target', 'web']);
 const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name);
 const isManifest = (name) => /^(tsconfig.*|package|package-lock)\.json$/.test(name);
 
@@ -36,18 +37,36 @@ function* sources(directory) {
   }
 }
 
+const page = join(root, 'web');
+const pageIndex = join(dist, 'page', 'index.html');
+
+/** Every file that the page is made of: its own, and those of the client. */
+function* pageSources() {
+  if (!existsSync(page)) {
+    return;
+  }
+  for (const directory of [page, join(root, 'client')]) {
+    for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() && !/^(?:node_modules|test)(?:[/\\]|$)/.test(relative(directory, path))) {
+        yield path;
+      }
+    }
+  }
+}
+
+const newestOf = (paths) =>
+  // A file may go between the listing and this.
+  paths.reduce((newest, path) => Math.max(newest, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0), 0);
+
+const isPageStale = () =>
+  existsSync(page) && newestOf([...pageSources()]) > (statSync(pageIndex, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+
 /** When what `dist/` holds was begun to be built, in milliseconds; 0 when it never was. */
 export const builtAt = () => statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** When a source was changed last, in milliseconds. */
-export function changedAt() {
-  let newest = 0;
-  // A file may go between the listing and this.
-  for (const path of sources(root)) {
-    newest = Math.max(newest, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  }
-  return newest;
-}
+export const changedAt = () => newestOf([...sources(root), ...pageSources()]);
 
 const isFresh = () => builtAt() > 0 && changedAt() <= builtAt();
 
@@ -57,7 +76,7 @@ const isFresh = () => builtAt() > 0 && changedAt() <= builtAt();
  */
 export function removeOrphans(sourceRoot, outputRoot) {
   for (const name of readdirSync(outputRoot, { recursive: true })) {
-    const stem = /^(?!.*\bnode_modules\b)(.+)\.js(?:\.map)?$/.exec(name)?.[1];
+    const stem = /^(?!.*\bnode_modules\b|page[/\\])(.+)\.js(?:\.map)?$/.exec(name)?.[1];
     if (stem === undefined || bundle.test(stem)) {
       continue;
     }
@@ -83,12 +102,25 @@ async function step(name, work) {
 }
 
 async function run(...args) {
+  await runIn(process.env, ...args);
+}
+
+async function runIn(env, ...args) {
   // Standard output belongs to the command that follows the build.
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
   const [code] = await once(child, 'exit');
   if (code !== 0) {
     throw new Error(`The build failed: node ${args.join(' ')}`);
   }
+}
+
+/** A bundle that was begun before a source was saved is stale: its index is as old as its beginning. */
+async function buildPage() {
+  const startedAt = new Date();
+  // Whatever environment the build is started in, such as that of tests: the page is never one for development.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await runIn(env, 'node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
+  utimesSync(pageIndex, startedAt, startedAt);
 }
 
 async function compileSources() {
@@ -155,6 +187,9 @@ export async function ensureBuilt({ checkTypes = false } = {}) {
     await step('bundling workflows (2 of 3)', () => run('dist/scripts/bundle-workflows.js'));
     if (compiled > smallChange || !isRecorded()) {
       await step('recording compiled code (3 of 3)', recordCompiled);
+    }
+    if (isPageStale()) {
+      await step('bundling the page', buildPage);
     }
     writeFileSync(stamp, '');
     utimesSync(stamp, startedAt, startedAt);

@@ -26,7 +26,7 @@ export interface ConnectSources {
 
 /** Connects to Temporal and opens the stores; what was opened is left to the closers, also when a later part cannot be. */
 export async function connect({ env, log, signal }: ConnectSources, closers: Closer[]) {
-  installRuntime(log);
+  installRuntime(log, { metricsAddress: env.BOARD_WORKER_METRICS_ADDRESS });
   hideOwnSecrets(secretValues(env));
   const dataDir = env.BOARD_DATA_DIR;
   await awaitSpace(dataDir, { log, signal });

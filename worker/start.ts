@@ -11,7 +11,7 @@ import { SleepWatch } from '../platform/processes/sleep-watch';
 import { createSleepGuard } from '../platform/temporal/sleep-guard';
 import { checkedBoard } from '../stores/board-files/wrappers/checked-board';
 import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
-import { checkedWrites } from '../stores/port/checked-writes';
+import { checkedWrites } from '../stores/port/wrappers/checked-writes';
 import { asksAfterSleep } from './activities/activity-callers';
 import type { WorkerParts } from './activities/shared';
 import { buildWorkers, type WorkflowCode } from './build';

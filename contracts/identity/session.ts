@@ -85,6 +85,8 @@ export const authStatus = z
     /** When the caller's session ends, if it has one. */
     sessionExpiry: timestamp.nullable(),
     authEnabled: z.boolean(),
+    /** Whether users sign in with an OpenID Connect provider: at `GET /api/auth/oidc/login`. */
+    oidc: z.boolean(),
     role: role.nullable(),
   })
   .meta({ id: 'AuthStatus' });

@@ -17,6 +17,7 @@ export const secretSettings = [
   'BITMAP_TOKEN',
   'PLANTS_TOKENS',
   'PLANTS_WEBHOOK_SECRET',
+  'WORKFLOW_RUNS_BOARD_TOKEN',
 ] as const;
 
 export const fileVariable = (setting: string): string => `${setting}_FILE`;

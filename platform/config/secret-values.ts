@@ -8,6 +8,7 @@ const single = [
   'MONGODB_PASSWORD',
   'PLANTS_WEBHOOK_SECRET',
   'TEMPORAL_API_KEY',
+  'WORKFLOW_RUNS_BOARD_TOKEN',
 ] as const;
 
 type Secrets = Pick<Environment, (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'PLANTS_TOKENS'>;

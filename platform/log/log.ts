@@ -21,6 +21,7 @@ const secretFields = [
   'BOARD_API_KEYS',
   'BITMAP_TOKEN',
   'PLANTS_TOKENS',
+  'WORKFLOW_RUNS_BOARD_TOKEN',
   'MONGODB_URL',
 ];
 

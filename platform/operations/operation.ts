@@ -119,6 +119,7 @@ export async function runOperation<T>(operation: Operation, work: () => Promise<
     operation.throwDeferred();
     return value;
   } finally {
+    await operation.recorded();
     operation.end();
   }
 }

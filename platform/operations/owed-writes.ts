@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log/log';
 import { backoffMs } from '../processes/backoff';
-import { currentOperation } from './operation';
+import { currentOperation, type Operation } from './operation';
 
 /** Writes that belong to a change that is stored already. */
 export interface OwedWrites {
   /**
-   * Does the write now; when it fails, again and again in the background. The failure is thrown at once, or by the running
-   * operation in its end: then all that belongs to its change is written or owed.
+   * Does the write now; when it fails, again and again in the background. A running operation goes on meanwhile, and does not end
+   * before the write is done or owed: it throws the failure in its end. Without one the failure is thrown at once.
    */
   write(what: string, write: () => Promise<unknown>): Promise<void>;
   /** Tries what is owed once more, and then drops it. */
@@ -52,26 +52,36 @@ export function createOwedWrites(log: Log): OwedWrites {
     }
   }
 
+  async function writeOrOwe(
+    what: string,
+    write: () => Promise<unknown>,
+    operation: Operation | undefined,
+  ): Promise<void> {
+    try {
+      // What failed a moment ago would only be waited for again.
+      if (operation?.hasDeferredFailure) {
+        throw new Error('An earlier deferred write of the same change is pending.');
+      }
+      await write();
+    } catch (error) {
+      if (owed.length < maxOwed) {
+        owed.push({ what, write });
+      } else {
+        log.error({ what }, 'deferred write lost: store not writable for too long');
+      }
+      paying ??= payAll();
+      throw error;
+    }
+  }
+
   return {
     async write(what, write) {
       const operation = currentOperation();
-      try {
-        // What failed a moment ago would only be waited for again.
-        if (operation?.hasDeferredFailure) {
-          throw new Error('An earlier deferred write of the same change is pending.');
-        }
-        await write();
-      } catch (error) {
-        if (owed.length < maxOwed) {
-          owed.push({ what, write });
-        } else {
-          log.error({ what }, 'deferred write lost: store not writable for too long');
-        }
-        paying ??= payAll();
-        if (!operation) {
-          throw error;
-        }
-        operation.deferFailure(error);
+      const written = writeOrOwe(what, write, operation);
+      if (operation) {
+        operation.noteRecording(written);
+      } else {
+        await written;
       }
     },
     async close() {

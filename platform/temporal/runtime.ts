@@ -3,8 +3,17 @@ import type { Log } from '../log/log';
 
 let installed = false;
 
-/** Sends the SDK's own lines to the service's log. Once per process; shutdown signals stay with the service. */
-export function installRuntime(log: Log): void {
+export interface RuntimeOptions {
+  /** Where the metrics of the SDK, and those that activities record, are served for Prometheus, as `host:port`. */
+  metricsAddress?: string | undefined;
+}
+
+/**
+ * Sends the SDK's own lines to the service's log. Once per process; shutdown signals stay with the service.
+ *
+ * @throws Error when the address of the metrics is in use
+ */
+export function installRuntime(log: Log, { metricsAddress }: RuntimeOptions = {}): void {
   if (installed) {
     return;
   }
@@ -12,6 +21,20 @@ export function installRuntime(log: Log): void {
   const child = log.child({ component: 'temporal' });
   Runtime.install({
     shutdownSignals: [],
+    ...(metricsAddress === undefined
+      ? {}
+      : {
+          telemetryOptions: {
+            metrics: {
+              prometheus: {
+                bindAddress: metricsAddress,
+                countersTotalSuffix: true,
+                unitSuffix: true,
+                useSecondsForDurations: true,
+              },
+            },
+          },
+        }),
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const name =
         level === 'TRACE'

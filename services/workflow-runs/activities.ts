@@ -1,4 +1,7 @@
+import { createAgentActivities } from './board/activities';
 import { createCommandActivities } from './commands/activities';
+import { createChildRunActivities } from './runs/children/activities';
+import { createChildRunOpener } from './runs/children/open-child';
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
 import { createSessionActivities } from './sessions/activities';
@@ -9,5 +12,7 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
     ...createCommandActivities(runs),
+    ...createAgentActivities(runs),
+    ...createChildRunActivities({ ...runs, openChild: createChildRunOpener(runs) }),
   };
 }

@@ -6,6 +6,7 @@ import type { Log } from '../../platform/log/log';
 import type { Models } from '../../platform/models/models';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type { Database } from '../../stores/port/collection';
+import type { BoardClient } from './board/board-client';
 import type { CommandSandbox } from './commands/command-sandbox';
 import type { GraphCompiler } from './graph/graph-compiler';
 import type { RunStore } from './runs/store';
@@ -31,6 +32,8 @@ export interface WorkflowRunsContext {
   sessions: SessionStore;
   /** Confines commands; absent where none are run. */
   sandbox?: CommandSandbox | undefined;
+  /** Launches agents; absent where none are launched. */
+  board?: BoardClient | undefined;
   /** The task queue of what has to be done on this host. */
   hostQueue: string;
   now: () => Date;

@@ -20,6 +20,7 @@ import { createWorkflowRunsActivities } from './activities';
 import { activityCallers } from './activity-callers';
 import { createWorkflowRunsApp } from './app';
 import { areas, runAreas } from './areas';
+import { createBoardClient } from './board/board-client';
 import type { CommandSandbox } from './commands/command-sandbox';
 import { sweepRegularly } from './commands/sweep';
 import { workspacesDirectory } from './commands/workspace';
@@ -30,6 +31,7 @@ import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
 import { createSchemaChecker } from './schemas/schema-checker';
+import { snapshotsDirectory } from './snapshots/snapshots';
 import { createSessionStore } from './sessions/store';
 
 const usualQueue = 'workflow-runs';
@@ -54,6 +56,9 @@ export interface RunningWorkflowRuns {
   ended: Promise<void>;
   close(): Promise<void>;
 }
+
+const boardOf = ({ WORKFLOW_RUNS_BOARD_URL: url, WORKFLOW_RUNS_BOARD_TOKEN: token }: WorkflowRunsOptions['env']) =>
+  url === undefined ? undefined : createBoardClient({ url, token });
 
 /** Starts the workflow-run service: its API, and the worker that runs its workflows. */
 export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<RunningWorkflowRuns> {
@@ -80,6 +85,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const hostQueue = `${taskQueue}/${hostId}`;
   const context: WorkflowRunsContext = {
     sandbox: options.sandbox,
+    board: boardOf(env),
     hostQueue,
     env,
     log,
@@ -114,11 +120,9 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const workers = [worker, hostWorker];
   const ended = Promise.all(workers.map((each) => each.run())).then(() => undefined);
   await ensureDispatch(client, taskQueue);
-  const endSweep = sweepRegularly({
-    directory: workspacesDirectory(env),
-    retentionMs: env.WORKFLOW_RUNS_WORKSPACE_RETENTION_MS,
-    ...{ runs, now, log },
-  });
+  const sweeps = [workspacesDirectory(env), snapshotsDirectory(env)].map((directory) =>
+    sweepRegularly({ directory, retentionMs: env.WORKFLOW_RUNS_WORKSPACE_RETENTION_MS, ...{ runs, now, log } }),
+  );
   if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined) {
     log.warn(
       'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: all workflow-run service calls are refused',
@@ -136,7 +140,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     url: server.url,
     ended,
     async close() {
-      endSweep();
+      sweeps.forEach((end) => end());
       ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
       workers.filter((each) => each.getState() === 'RUNNING').forEach((each) => each.shutdown());

@@ -52,9 +52,10 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     const times = statusTimes(undefined, input.status ?? 'todo', now);
     const task = acceptable({ ...input, id, ...times, ...stamps });
     const path = taskPath(location, fileNameOf(task));
-    return locks.exclusive(id, async (held) => {
-      // Another process may have used an id that a caller chose; a generated one is not searched.
-      if (givenId !== undefined || operation?.repeated) {
+    // Another process may have used an id that a caller chose, or a first try of the operation; no other has a generated one.
+    const isKnown = givenId !== undefined || operation?.repeated === true;
+    return locks[isKnown ? 'exclusive' : 'exclusiveHere'](id, async (held) => {
+      if (isKnown) {
         await follower.reread(id, held);
       }
       const broken = index.brokenFileOf(id);

@@ -19,6 +19,8 @@ export interface TaskLocks {
    * @throws AppError 503 `TASK_BUSY` when another process does not release it within 8 s
    */
   exclusive<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
+  /** Runs `work` on a task that no other process can know yet, and so without its lock: its id was generated just now. */
+  exclusiveHere<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
   /** Whether work on the task is under way or waiting in this process. */
   isLocked(id: string): boolean;
   /** Resolves when no work is under way. */
@@ -51,18 +53,21 @@ export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
     }
   }
 
+  function queued<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = queues.get(id) ?? Promise.resolve();
+    const result = before.then(work);
+    const settled = result.then(noop, noop).then(() => {
+      if (queues.get(id) === settled) {
+        queues.delete(id);
+      }
+    });
+    queues.set(id, settled);
+    return result;
+  }
+
   return {
-    exclusive: (id, work) => {
-      const before = queues.get(id) ?? Promise.resolve();
-      const result = before.then(() => locked(id, work));
-      const settled = result.then(noop, noop).then(() => {
-        if (queues.get(id) === settled) {
-          queues.delete(id);
-        }
-      });
-      queues.set(id, settled);
-      return result;
-    },
+    exclusive: (id, work) => queued(id, () => locked(id, work)),
+    exclusiveHere: (id, work) => queued(id, () => work({ assertHeld: noop })),
     isLocked: (id) => queues.has(id),
     idle: async () => {
       while (queues.size > 0) {

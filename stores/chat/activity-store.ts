@@ -65,9 +65,7 @@ export async function createActivityStore(db: Database, now: () => Date = () => 
 
   /** Durable when it resolves; an existing entry is not written again. */
   async function write(records: readonly ActivityRecord[]): Promise<void> {
-    for (const record of records) {
-      await insertOnce(activities, record);
-    }
+    await Promise.all(records.map((record) => insertOnce(activities, record)));
   }
 
   return {

@@ -1,4 +1,10 @@
-import type { Collection as MongoCollection, Document, Filter, UpdateFilter } from 'mongodb';
+import {
+  type Collection as MongoCollection,
+  type Document,
+  type Filter,
+  MongoBulkWriteError,
+  type UpdateFilter,
+} from 'mongodb';
 import type { Collection, FindOptions, Stored } from '../port/collection';
 import { UnindexedQueryError } from '../port/errors';
 import { planQuery, sortLimit } from '../port/query-plan';
@@ -28,6 +34,23 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
     // The JSON text makes what is stored the same in both adapters: no undefined, no Date, nothing with a class.
     const copy = JSON.parse(documentJson(this.declaration, document)) as Raw;
     await this.run(() => this.documents.insertOne(copy));
+  }
+
+  async insertAll(documents: readonly T[]): Promise<number> {
+    const copies = documents.map((document) => JSON.parse(documentJson(this.declaration, document)) as Raw);
+    if (copies.length === 0) {
+      return 0;
+    }
+    return this.run(async () => {
+      try {
+        return (await this.documents.insertMany(copies, { ordered: true })).insertedCount;
+      } catch (error) {
+        if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) {
+          throw error;
+        }
+        return error.insertedCount;
+      }
+    });
   }
 
   async get(id: string): Promise<T | undefined> {

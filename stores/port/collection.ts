@@ -35,6 +35,13 @@ export interface FindOptions {
 export interface Collection<T extends Stored> {
   /** @throws DuplicateKeyError when `_id` or a unique index has the value already */
   insert(document: T): Promise<void>;
+  /**
+   * Inserts documents in their order, in one write where the adapter has transactions, up to the first whose `_id` or value of a
+   * unique index is taken. A crash in the middle leaves a prefix.
+   *
+   * @returns how many were inserted
+   */
+  insertAll(documents: readonly T[]): Promise<number>;
   get(id: string): Promise<T | undefined>;
   find(filter: Filter<T>, options?: FindOptions): Promise<T[]>;
   count(filter: Filter<T>): Promise<number>;

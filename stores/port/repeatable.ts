@@ -45,6 +45,13 @@ function repeatableCollection<T extends Stored>(collection: Collection<T>): Coll
 
   return {
     insert,
+    // What is taken is for the caller to find out: in a batch, an operation's own documents are not distinguished.
+    insertAll: (documents) =>
+      noted(
+        currentOperation(),
+        () => collection.insertAll(documents),
+        (count) => count > 0,
+      ),
     get: (id) => collection.get(id),
     find: (filter, options) => collection.find(filter, options),
     count: (filter) => collection.count(filter),

@@ -12,12 +12,19 @@ export interface OfWorkspace extends Stored {
  */
 export function withinWorkspace<T extends OfWorkspace>(collection: Collection<T>, workspaceId: string): Collection<T> {
   const narrowed = (filter: Filter<T>): Filter<T> => ({ $and: [filter, { workspaceId } as Filter<T>] }) as Filter<T>;
+  const assertOwn = (document: T): void => {
+    if (document.workspaceId !== workspaceId) {
+      throw new TypeError(`A record of ${document.workspaceId} is none of ${workspaceId}.`);
+    }
+  };
   return {
     async insert(document) {
-      if (document.workspaceId !== workspaceId) {
-        throw new TypeError(`A record of ${document.workspaceId} is none of ${workspaceId}.`);
-      }
+      assertOwn(document);
       await collection.insert(document);
+    },
+    async insertAll(documents) {
+      documents.forEach(assertOwn);
+      return collection.insertAll(documents);
     },
     async get(id) {
       const found = await collection.get(id);

@@ -16,6 +16,9 @@ export function workspacePrefix(workspaceId: string): string {
   return `${workspaceId}-`;
 }
 
+/** The name of a collection as every workspace has it. */
+export const withoutWorkspacePrefix = (name: string): string => name.replace(/^ws-[a-z0-9]{4,32}-/, '');
+
 /**
  * The database as one workspace has it: its collections, logs and blobs have names of their own, so that no query of it can reach
  * those of another workspace. Closing it leaves the database open, which others use.
@@ -50,6 +53,7 @@ function ownNameInErrors<T extends Stored>(collection: Collection<T>, name: stri
   };
   return {
     insert: (document) => renamed(collection.insert(document)),
+    insertAll: (documents) => collection.insertAll(documents),
     get: (id) => collection.get(id),
     find: (filter, options) => collection.find(filter, options),
     count: (filter) => collection.count(filter),

@@ -8,6 +8,7 @@ import { parsePipeline } from '../rules/pipeline';
 import type { Declaration } from '../rules/spec';
 import { parseUpdate, type Update, upsertId } from '../rules/update';
 import type { Connection } from './connection';
+import { isTaken } from './errors';
 import { countDocuments, findDocuments, prepareSearch, type Search } from './query';
 import { identifier } from './schema';
 import { applyUpdate, upsertDocument } from './update';
@@ -37,6 +38,17 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
     const json = documentJson(this.declaration, document);
     const id = document._id;
     await this.writer.submit(() => this.connection.run(this.sql.insert, id, json));
+  }
+
+  async insertAll(documents: readonly T[]): Promise<number> {
+    const rows = documents.map((document) => [document._id, documentJson(this.declaration, document)] as const);
+    return this.writer.submit(
+      () => {
+        const taken = rows.findIndex(([id, json]) => !this.isInserted(id, json));
+        return taken < 0 ? rows.length : taken;
+      },
+      { atomic: true },
+    );
   }
 
   async get(id: string): Promise<T | undefined> {
@@ -91,6 +103,19 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
     const { match, rest } = parsePipeline(this.declaration.name, pipeline);
     const matching = await this.find(match as Filter<T>);
     return aggregate(matching, rest.flatMap(withoutCount), { scriptEnabled: false });
+  }
+
+  /** Inserts a document inside a transaction, unless its id or a unique value of it is taken. */
+  private isInserted(id: string, json: string): boolean {
+    try {
+      this.connection.run(this.sql.insert, id, json);
+      return true;
+    } catch (error) {
+      if (!isTaken(error)) {
+        throw error;
+      }
+      return false;
+    }
   }
 
   private stored(id: string): T | undefined {

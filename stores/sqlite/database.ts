@@ -14,6 +14,7 @@ import { sweepCollection, sweepLog } from './expiry';
 import { logSql, SqliteEntryLog } from './log';
 import { collectionSql, constraintName } from './schema';
 import { SqliteTextIndex, textIndexSql } from './text-index';
+import { checkpointBytes, WriteAheadLog } from './write-ahead-log';
 import { Writer } from './writer';
 
 export interface SqliteOptions {
@@ -33,8 +34,8 @@ const pollEveryMs = 5;
 
 interface SqliteDatabaseOptions {
   logger: Log;
-  /** Blobs are files in a folder of their own beside the database. */
-  folder: string;
+  /** Blobs are files in a folder of their own beside it. */
+  file: string;
   patienceMs: number;
   sweepEveryMs: number;
 }
@@ -44,6 +45,7 @@ class SqliteDatabase implements Database {
   private readonly uniqueKeys = new Map<string, { collection: string; keys: string[] }>();
   private readonly sweeps = new Map<string, () => Promise<void>>();
   private readonly writer: Writer;
+  private readonly wal: WriteAheadLog;
   private readonly wakeUp: WakeUp;
   private readonly sweeper: NodeJS.Timeout;
   private dataVersion = 0;
@@ -53,11 +55,12 @@ class SqliteDatabase implements Database {
 
   constructor(
     private readonly connection: Connection,
-    { logger, folder, patienceMs, sweepEveryMs }: SqliteDatabaseOptions,
+    { logger, file, patienceMs, sweepEveryMs }: SqliteDatabaseOptions,
   ) {
     this.logger = logger;
-    this.folder = folder;
-    this.writer = new Writer(connection, this.uniqueKeys, patienceMs);
+    this.folder = dirname(file);
+    this.wal = new WriteAheadLog(file, logger);
+    this.writer = new Writer(connection, this.wal, { uniqueKeys: this.uniqueKeys, patienceMs });
     this.wakeUp = new WakeUp({ everyMs: pollEveryMs, changed: () => this.changedElsewhere() });
     this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
   }
@@ -68,8 +71,10 @@ class SqliteDatabase implements Database {
         this.limitTo(maxMb);
       }
       this.connection.rows('PRAGMA journal_mode = WAL');
-      // FULL: a commit is acknowledged when it is on disk, not only when the system has it.
-      this.connection.execute('PRAGMA synchronous = FULL');
+      // A commit does not wait for the disk, and writes nothing back: the log does both before a write is acknowledged.
+      this.connection.execute('PRAGMA synchronous = NORMAL');
+      this.connection.rows('PRAGMA wal_autocheckpoint = 0');
+      this.connection.rows(`PRAGMA journal_size_limit = ${checkpointBytes.keep}`);
     });
   }
 
@@ -143,6 +148,7 @@ class SqliteDatabase implements Database {
     clearInterval(this.sweeper);
     this.wakeUp.close();
     await this.writer.close();
+    await this.wal.close();
     this.connection.close();
   }
 
@@ -188,7 +194,7 @@ export async function openSqlite({
   makeFolder(dirname(file));
   const database = new SqliteDatabase(new Connection(file), {
     logger: log,
-    folder: dirname(file),
+    file,
     patienceMs,
     sweepEveryMs,
   });

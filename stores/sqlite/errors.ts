@@ -14,6 +14,12 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'));
 }
 
+/** An id or a value of a unique index is that of another row. */
+export const isTaken = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return code === 'SQLITE_CONSTRAINT_PRIMARYKEY' || code === 'SQLITE_CONSTRAINT_UNIQUE';
+};
+
 /** The port's error for one of SQLite's; anything else is returned unchanged. */
 export function translateError(error: unknown, uniqueKeys: UniqueKeys): unknown {
   const code = codeOf(error);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreUnavailableError } from '../port/errors';
 import type { Connection } from './connection';
 import { isBusy, translateError, type UniqueKeys } from './errors';
+import type { WriteAheadLog } from './write-ahead-log';
 
 interface Write {
   work: () => unknown;
@@ -11,26 +12,41 @@ interface Write {
   atomic: boolean;
 }
 
+/** A write that is committed, or refused, and how its caller learns that once the disk has what was committed before. */
+interface Outcome {
+  settle: () => void;
+  reject: (error: unknown) => void;
+}
+
 /** Bounds of one transaction: how many writes it takes, and how long it may block the event loop. */
 const maxInBatch = 1_000;
 const longestBatchMs = 25;
 const retryMs = { least: 1, most: 8 };
 
 /**
- * Group commit: the writes that arrive in one turn of the event loop share a transaction, and with it the one fsync.
- * A write is acknowledged only after its transaction is on disk.
+ * Group commit: the writes that arrive in one turn of the event loop share a transaction, and the transactions that are committed
+ * while the disk is written share the next sync. A write is acknowledged only after its transaction is on disk; others may read it
+ * a moment before. The write lock is held for the transaction and not for the sync.
  */
 export class Writer {
   private waiting: Write[] = [];
+  private committed: Outcome[] = [];
   private flushing = false;
+  private syncing = false;
   private closed = false;
 
+  private readonly uniqueKeys: UniqueKeys;
+  private readonly patienceMs: number;
+
+  /** @param options.patienceMs how long other processes may hold the write lock before an operation is aborted, in milliseconds */
   constructor(
     private readonly connection: Connection,
-    private readonly uniqueKeys: UniqueKeys,
-    /** How long other processes may hold the write lock before an operation is aborted, in milliseconds. */
-    private readonly patienceMs: number,
-  ) {}
+    private readonly wal: Pick<WriteAheadLog, 'sync' | 'isTorn' | 'repair'>,
+    { uniqueKeys, patienceMs }: { uniqueKeys: UniqueKeys; patienceMs: number },
+  ) {
+    this.uniqueKeys = uniqueKeys;
+    this.patienceMs = patienceMs;
+  }
 
   /**
    * Runs `work` inside a transaction and resolves with its value once that is durable. An error undoes this work alone.
@@ -68,7 +84,7 @@ export class Writer {
   /** Finishes what was submitted and refuses anything new. */
   async close(): Promise<void> {
     this.closed = true;
-    while (this.flushing) {
+    while (this.flushing || this.syncing) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -77,6 +93,9 @@ export class Writer {
     let deadline = Date.now() + this.patienceMs;
     while (this.waiting.length > 0) {
       try {
+        if (this.wal.isTorn) {
+          await this.wal.repair();
+        }
         this.connection.execute('BEGIN IMMEDIATE');
       } catch (error) {
         if (isBusy(error) && Date.now() < deadline) {
@@ -97,7 +116,7 @@ export class Writer {
 
   /** One transaction, without giving up the event loop in between: no read of this process sees it half done. */
   private flush(): void {
-    const settled: (() => void)[] = [];
+    const outcomes: Outcome[] = [];
     const taken: Write[] = [];
     const until = performance.now() + longestBatchMs;
     try {
@@ -106,7 +125,7 @@ export class Writer {
           break;
         }
         taken.push(write);
-        settled.push(this.perform(write));
+        outcomes.push(this.perform(write));
       }
       this.connection.execute('COMMIT');
     } catch (error) {
@@ -118,13 +137,30 @@ export class Writer {
       return;
     }
     this.waiting.splice(0, taken.length);
-    for (const settle of settled) {
-      settle();
+    this.committed.push(...outcomes);
+    if (!this.syncing) {
+      this.syncing = true;
+      void this.syncAll();
     }
   }
 
-  /** Does one write inside the open transaction and returns how to notify its caller after the commit. */
-  private perform({ work, resolve, reject, atomic }: Write): () => void {
+  /** What is committed during a sync is in the next one. */
+  private async syncAll(): Promise<void> {
+    while (this.committed.length > 0) {
+      const outcomes = this.committed.splice(0);
+      try {
+        await this.wal.sync();
+      } catch (error) {
+        outcomes.forEach(({ reject }) => reject(error));
+        continue;
+      }
+      outcomes.forEach(({ settle }) => settle());
+    }
+    this.syncing = false;
+  }
+
+  /** Does one write inside the open transaction. */
+  private perform({ work, resolve, reject, atomic }: Write): Outcome {
     if (atomic) {
       this.connection.run('SAVEPOINT one');
     }
@@ -133,7 +169,7 @@ export class Writer {
       if (atomic) {
         this.connection.run('RELEASE one');
       }
-      return () => resolve(value);
+      return { settle: () => resolve(value), reject };
     } catch (error) {
       if (!this.connection.inTransaction) {
         throw error;
@@ -142,7 +178,7 @@ export class Writer {
         this.connection.run('ROLLBACK TO one');
         this.connection.run('RELEASE one');
       }
-      return () => reject(translateError(error, this.uniqueKeys));
+      return { settle: () => reject(translateError(error, this.uniqueKeys)), reject };
     }
   }
 

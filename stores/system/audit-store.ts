@@ -6,7 +6,9 @@ import { digestOf } from '../../platform/json/digest';
 import type { Page } from '../../platform/lists/page';
 import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
+import { currentOperation } from '../../platform/operations/operation';
 import type { Database, Stored } from '../port/collection';
+import { changedNothing } from '../port/errors';
 import { findPage } from '../port/find-page';
 import { insertOnce } from '../port/insert';
 import { verifyChain } from './audit-chain';
@@ -28,7 +30,16 @@ interface Head extends Stored {
   hash: string;
 }
 
+/** An entry that is to be written, and its caller. */
+interface Waiting {
+  input: AuditInput;
+  resolve: (entry: AuditEntry) => void;
+  reject: (error: unknown) => void;
+}
+
 const headId = 'audit';
+/** Entries that are written at once. */
+const maxInBatch = 100;
 const bounds = { bytes: 16_384, depth: 8, items: 128 };
 
 /** Writers in several processes contend for the end of the chain; after this many tries one is refused. */
@@ -57,24 +68,80 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
   const heads = await db.collection<Head>({ name: 'audit-heads' });
   const redact = createRedactor();
   let last: AuditEntry | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
+  const waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
 
   const newestEntry = async (): Promise<AuditRecord | undefined> =>
     (await entries.find({ sequence: { $gte: 1 } }, { sort: newest, limit: 1 }))[0];
 
-  async function append(input: AuditInput): Promise<AuditEntry> {
-    const { action, actor, resource, details, once } = input;
-    for (let attempt = 0; attempt < maxTries; attempt += 1) {
+  /** Writes what is waiting, a batch at a time: one process never contends with itself for the end of the chain. */
+  async function writeAll(): Promise<void> {
+    for (let batch = waiting.splice(0, maxInBatch); batch.length > 0; batch = waiting.splice(0, maxInBatch)) {
+      try {
+        await append(batch);
+      } catch (error) {
+        batch.forEach(({ reject }) => reject(error));
+      }
+    }
+    writing = undefined;
+  }
+
+  async function append(batch: readonly Waiting[]): Promise<void> {
+    let remaining = [...batch];
+    for (let attempt = 0; attempt < maxTries && remaining.length > 0; attempt += 1) {
       // Another process may have extended the chain; then the sequence is taken, and the end is read again.
       if (attempt > 0 || !last) {
         last = await newestEntry();
       }
       // After the end was read: a concurrent writer of the same takes the sequence, and its entry is read then.
-      const written = once === undefined ? [] : await entries.find({ once }, { limit: 1 });
-      if (written[0]) {
-        return entryOf(written[0]);
+      remaining = await withoutWritten(remaining);
+      const records = chained(remaining);
+      const count = records.length === 0 ? 0 : await entries.insertAll(records);
+      const end = records[count - 1];
+      if (end) {
+        last = entryOf(end);
+        remaining.splice(0, count).forEach(({ resolve }, at) => resolve(entryOf(records[at] ?? end)));
+        await rememberEnd(last);
       }
-      const sequence = (last?.sequence ?? 0) + 1;
+    }
+    if (remaining.length > 0) {
+      throw new AppError('STORE_UNAVAILABLE', {
+        status: 503,
+        message: 'Too many concurrent writers of the audit log. Try again.',
+      });
+    }
+  }
+
+  /** Acknowledges those of a batch that are written already, under the name of what was done; each name is once in the rest. */
+  async function withoutWritten(batch: readonly Waiting[]): Promise<Waiting[]> {
+    const names = batch.flatMap(({ input: { once } }) => once ?? []);
+    const found = names.length === 0 ? [] : await entries.find({ once: { $in: names } });
+    const written = new Map(found.map((record) => [record.once, entryOf(record)]));
+    const seen = new Set<string>();
+    return batch.filter((one) => {
+      const { once } = one.input;
+      const existing = once === undefined ? undefined : written.get(once);
+      if (existing) {
+        one.resolve(existing);
+        return false;
+      }
+      if (once !== undefined && seen.has(once)) {
+        // The next batch finds the entry that this one writes.
+        waiting.push(one);
+        return false;
+      }
+      if (once !== undefined) {
+        seen.add(once);
+      }
+      return true;
+    });
+  }
+
+  /** The entries of a batch, as they follow the end of the chain. */
+  function chained(batch: readonly Waiting[]): AuditRecord[] {
+    let previous = last;
+    return batch.map(({ input: { action, actor, resource, details, once } }) => {
+      const sequence = (previous?.sequence ?? 0) + 1;
       const timestamp = now().toISOString();
       const body = {
         sequence,
@@ -83,25 +150,10 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
         actor,
         ...compact({ resource }),
         ...(details === undefined ? {} : { details: redactJson(details, redact, bounds).value }),
-        ...(last && { previousHash: last.hash }),
+        ...(previous && { previousHash: previous.hash }),
       };
-      const entry: AuditEntry = { ...body, hash: digestOf(body) };
-      const stored = {
-        _id: String(sequence),
-        month: monthOf(timestamp),
-        ...compact({ once }),
-        ...entry,
-      };
-      if (!(await insertOnce(entries, stored))) {
-        continue;
-      }
-      last = entry;
-      await rememberEnd(entry);
-      return entry;
-    }
-    throw new AppError('STORE_UNAVAILABLE', {
-      status: 503,
-      message: 'Too many concurrent writers of the audit log. Try again.',
+      previous = { ...body, hash: digestOf(body) };
+      return { _id: String(sequence), month: monthOf(timestamp), ...compact({ once }), ...previous };
     });
   }
 
@@ -117,11 +169,21 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
   }
 
   return {
-    /** Writes down what was done; durable when this resolves. One process writes one entry at a time. */
-    record(input: AuditInput): Promise<AuditEntry> {
-      const written = turn.then(() => append(input));
-      turn = written.catch(() => undefined);
-      return written;
+    /** Writes down what was done; durable when this resolves. Entries that are recorded meanwhile are written together. */
+    async record(input: AuditInput): Promise<AuditEntry> {
+      try {
+        const entry = await new Promise<AuditEntry>((resolve, reject) => {
+          waiting.push({ input, resolve, reject });
+          writing ??= writeAll();
+        });
+        currentOperation()?.noteWrite();
+        return entry;
+      } catch (error) {
+        if (!changedNothing(error)) {
+          currentOperation()?.noteWrite();
+        }
+        throw error;
+      }
     },
 
     /** The newest first. */

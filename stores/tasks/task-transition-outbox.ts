@@ -50,15 +50,19 @@ export async function createTaskTransitionOutbox(db: Database) {
      * Records a task's current state; an observation older than the recorded one changes nothing.
      *
      * @param silent whether it is recorded without deliveries
+     * @param isDue whether anything is to receive a transition: no other is recorded
      * @returns the deliveries that are pending now
      */
-    async record(task: ObservedTask, { silent = false } = {}): Promise<PendingTransition[]> {
+    async record(
+      task: ObservedTask,
+      { silent = false, isDue = () => true }: { silent?: boolean; isDue?: (context: HookContext) => boolean } = {},
+    ): Promise<PendingTransition[]> {
       for (let attempt = 0; attempt < maxTries; attempt += 1) {
         const previous = await records.get(task.taskId);
         if (previous && (previous.revision > task.revision || isSame(previous, task))) {
           return previous.outbox;
         }
-        const due = silent ? [] : transitions(previous, task);
+        const due = silent ? [] : transitions(previous, task).filter(({ context }) => isDue(context));
         const { status, location, revision } = task;
         const outbox = [...(previous?.outbox ?? []), ...due];
         const next = { status, location, revision, outbox, waiting: outbox.length > 0 };
@@ -76,8 +80,13 @@ export async function createTaskTransitionOutbox(db: Database) {
     },
 
     /** Removes delivered transitions. */
-    async markDelivered(taskId: string, ids: readonly string[]): Promise<void> {
-      await records.findOneAndUpdate({ _id: taskId }, { $pull: { outbox: { id: { $in: [...ids] } } } });
+    async markDelivered(taskId: string, delivered: readonly PendingTransition[]): Promise<void> {
+      const all = { _id: taskId, outbox: [...delivered] };
+      if (await records.findOneAndUpdate(all, { $set: { outbox: [], waiting: false } })) {
+        return;
+      }
+      const ids = delivered.map(({ id }) => id);
+      await records.findOneAndUpdate({ _id: taskId }, { $pull: { outbox: { id: { $in: ids } } } });
       await records.findOneAndUpdate({ _id: taskId, outbox: [] }, { $set: { waiting: false } });
     },
 

@@ -26,6 +26,7 @@ export const topLevel = [
     'providers',
     'services',
     'stores',
+    'web',
     'worker',
     'workflows',
   ],
@@ -82,6 +83,7 @@ const parts: Record<string, string> = {
   'settings/team-roster': 'routing',
   'settings/tool-server': 'config',
   'settings/withheld-variables': 'config',
+  'system/page': 'index',
   'system/watch': 'feed',
 };
 

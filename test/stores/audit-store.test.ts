@@ -47,6 +47,16 @@ describe('audit store', () => {
     expect(await audit.verify()).toEqual({ valid: true, month: '2026-11', entries: 3, broken: [] });
   });
 
+  it('is one chain for entries that are recorded at once, each name once', async () => {
+    const audit = await createAuditStore(database);
+    const recorded = await Promise.all(
+      Array.from({ length: 250 }, (_, number) => audit.record({ ...something(number), once: `once-${number % 100}` })),
+    );
+    expect(new Set(recorded.map(({ sequence }) => sequence)).size).toBe(100);
+    expect(recorded[150]).toEqual(recorded[50]);
+    expect(await audit.verify()).toMatchObject({ valid: true, entries: 100 });
+  });
+
   it('is one chain for writers in several processes', async () => {
     const other = await open();
     const stores = [await createAuditStore(database), await createAuditStore(other)];

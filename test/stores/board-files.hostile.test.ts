@@ -40,6 +40,17 @@ describe('hostile board files', () => {
     await expect(board.create({ title: 'fine' }, { actor })).resolves.toMatchObject({ title: 'fine' });
   });
 
+  test.each([' \n', 'one\n \n%YAML 1.2', ' \n\t\n', '\n \n'])(
+    'the text %j of a caller is written as it is, in a new task and in a change of one',
+    async (text) => {
+      const { id } = await board.create({ title: 'lines', plan: text }, { actor });
+      const tags = [text, { text }];
+      await board.update(id, () => ({ lessonsLearned: text, tags }), { actor });
+      const again = await harness.open();
+      expect((await again.get(id))?.task).toMatchObject({ plan: text, lessonsLearned: text, tags });
+    },
+  );
+
   test('symbolic links and pipes are not opened', async () => {
     const secret = join(harness.dir, '..', 'secret.md');
     await writeFile(secret, fileText({ id: 'TASK-1', title: 'secret' }));

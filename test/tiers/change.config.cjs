@@ -1,5 +1,5 @@
 /** `npm test`: all that a change must pass. */
 const all = require('../../jest.config.js');
-const { crash } = require('./files.cjs');
+const { crash, page } = require('./files.cjs');
 
-module.exports = { ...all, testPathIgnorePatterns: [...all.testPathIgnorePatterns, ...crash] };
+module.exports = { ...all, testPathIgnorePatterns: [...all.testPathIgnorePatterns, ...crash, ...page] };

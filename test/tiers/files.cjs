@@ -1,5 +1,5 @@
 /**
- * Which test file belongs to which tier, by its path. A file is in exactly one of `change` and `crash`, so that the two
+ * Which test file belongs to which tier, by its path. A file is in exactly one of `change`, `crash` and `page`, so that these
  * together are everything; `unit` is a part of `change`.
  */
 module.exports = {
@@ -12,6 +12,8 @@ module.exports = {
     '/test/providers/git/(interrupted|hostile/late-holder)\\.test\\.ts$',
     '/test/providers/agents/detached-agent\\.test\\.ts$',
   ],
+  /** What needs a browser: `npm run test:page`. */
+  page: ['/test/page/.*\\.test\\.ts$'],
   /** What is not pure, and so neither seconds long nor without processes, is under `test/`. */
   notUnit: ['<rootDir>/test/'],
 };

@@ -21,13 +21,16 @@ const graphs = { compile: (source: string): Promise<Graph> => Promise.resolve(JS
 /** Events of these runs are not served: what happens is in their records. */
 export const noEvents = { append: () => Promise.resolve([]) };
 
+/** No definition of the board has a stage that runs another workflow. */
+export const noParent = (): Promise<void> => Promise.resolve();
+
 /** Starts the runs of workflows and sends commands to them. */
 export function createWorkflowRunClient(client: Client, deps: WorkflowRunClientDependencies) {
   const { workflowRuns, now } = deps;
   const { engine: runs, continuations } = workflowRuns;
   const messageProofs = deps.messageProofs as MessageProofs;
   const starting = { taskQueue: boardQueue, messageProofs, graphs };
-  const endRun = createRunEnding({ runs, events: noEvents as never, continuations, now });
+  const endRun = createRunEnding({ runs, events: noEvents as never, continuations, notifyParent: noParent, now });
   const commands = createRunCommands({ ...starting, client, runs, endRun });
 
   return {
@@ -54,6 +57,8 @@ export function createWorkflowRunClient(client: Client, deps: WorkflowRunClientD
 
     /** @throws AppError 409 when the question is not open any more, 429, 503 */
     answer: (runId: string, message: Answer): Promise<void> => commands.answer(runId, 'The run has ended.', message),
+
+    cancelRun: commands.cancel,
 
     /** @throws AppError 409 when it has ended, 503 */
     cancel: (run: RunRecord): Promise<void> => commands.cancel(run, 'The run has ended.'),

@@ -16,7 +16,7 @@ export async function reconcileWorkflowRuns(
 ): Promise<void> {
   const { engine: runs } = deps.workflowRuns;
   const starter = createWorkflowRunClient(client, deps);
-  await reconcileRuns({ client, runs, endRun: starter.endRun });
+  await reconcileRuns({ client, runs, endRun: starter.endRun, cancelRun: starter.cancelRun });
   for (const run of await runs.find({ statuses: ['queued', 'starting'] }, { limit: maxStarted })) {
     await starter.start(run).catch((error: unknown) => log.warn({ err: error, runId: run._id }, 'run start failed'));
   }

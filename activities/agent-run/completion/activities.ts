@@ -41,6 +41,7 @@ import { requireReservation } from '../admission/hold';
 import { endRefusedLaunch, recordOnRecovery } from '../admission/refused-launch';
 import { notDispatched, overtime } from './made-claims';
 import { runEnded, runStarted } from './run-audit';
+import { countEnd } from './run-metrics';
 import { reportEnd, reportStart } from './run-telemetry';
 import { recordSentBack } from './sent-back';
 import { applyCompletion, applyStart } from './task';
@@ -144,6 +145,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       });
       const follows = retry !== undefined && !(await isCancelled(record));
       await publishEnd(record, completion);
+      countEnd(record, completion);
       if (!(await deps.notifyGoal(record._id)) && retry === undefined) {
         await deps.planContinuation(record, completion);
       }

@@ -46,6 +46,7 @@ export function authRoutes(routes: Routes, context: ApiContext): void {
         authenticated,
         sessionExpiry: session?.expiresAt ?? null,
         authEnabled: env.BOARD_AUTH_ENABLED,
+        oidc: env.BOARD_OIDC_ISSUER !== undefined,
         role: authenticated ? auth.role : null,
       };
     },

@@ -9,6 +9,8 @@ import type { SearchDocument, SearchSource } from './source';
 /** Words of one document that are indexed. */
 const maxWords = { title: 100, body: 20_000 };
 const writesAtOnce = 50;
+/** How long changes are gathered while no search waits for them, in milliseconds: they share transactions. */
+const gatherMs = 250;
 const retryMs = { first: 500, longest: 30_000 };
 
 interface Deferred {
@@ -41,6 +43,8 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
   const stop = new AbortController();
   let wake = deferred();
   let idle: Deferred | undefined;
+  /** Resolved when a search waits for what is pending. */
+  let urgent = deferred();
   let running: Promise<void> | undefined;
 
   const sourceOf = (id: string): SearchSource | undefined => sources.find(({ prefix }) => id.startsWith(prefix));
@@ -92,6 +96,11 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
     let pauseMs = retryMs.first;
     while (!stop.signal.aborted) {
       await wake.promise;
+      await Promise.race([
+        urgent.promise,
+        delay(gatherMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined),
+      ]);
+      urgent = deferred();
       wake = deferred();
       if (await drain()) {
         pauseMs = retryMs.first;
@@ -116,6 +125,7 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
     if (idle === undefined) {
       return true;
     }
+    urgent.resolve();
     const late = new AbortController();
     const signal = AbortSignal.any([late.signal, stop.signal]);
     const expired = delay(ms, false, { signal, ref: false }).catch(() => false);

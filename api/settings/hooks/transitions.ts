@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HookContext } from '../../../contracts/settings/hook';
 import type { Task } from '../../../contracts/tasks/task';
 import { hookFits } from '../../../domain/hook-events';
 import { dueActions } from '../../../domain/transitions/due-actions';
@@ -100,7 +101,7 @@ export class TransitionWatcher {
   }
 
   async #record(task: ObservedTask, silent: boolean): Promise<void> {
-    const pending = await this.deps.transitionOutbox.record(task, { silent });
+    const pending = await this.deps.transitionOutbox.record(task, { silent, isDue: await this.#isDue() });
     await this.#publish(task.taskId, pending);
     this.#published.set(task.taskId, `${task.status} ${task.location}`);
   }
@@ -131,16 +132,19 @@ export class TransitionWatcher {
     if (pending.length === 0) {
       return;
     }
-    const [hooks, { value: rules }] = await Promise.all([this.deps.hooks.list(), this.deps.transitionHooks.read()]);
+    const isDue = await this.#isDue();
     for (const { id, context } of pending) {
-      if (hooks.some((hook) => hookFits(hook, context)) || dueActions(rules, context).length > 0) {
+      if (isDue(context)) {
         await this.deps.startTransition({ id, context });
       }
     }
-    await this.deps.transitionOutbox.markDelivered(
-      taskId,
-      pending.map(({ id }) => id),
-    );
+    await this.deps.transitionOutbox.markDelivered(taskId, pending);
+  }
+
+  /** Whether a hook or a rule is about a transition, as they are configured now. */
+  async #isDue(): Promise<(context: HookContext) => boolean> {
+    const [hooks, { value: rules }] = await Promise.all([this.deps.hooks.list(), this.deps.transitionHooks.read()]);
+    return (context) => hooks.some((hook) => hookFits(hook, context)) || dueActions(rules, context).length > 0;
   }
 }
 

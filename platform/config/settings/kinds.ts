@@ -46,6 +46,26 @@ export const entriesOf = (list: string): string[] =>
 
 export const names = z.string().default('').transform(entriesOf).meta({ form: 'comma-separated' });
 
+/** Absolute directories by name: `name=/path,…`. */
+export const namedDirectories = z
+  .string()
+  .default('')
+  .transform((list, context): ReadonlyMap<string, string> => {
+    const found = new Map<string, string>();
+    entriesOf(list).forEach((entry, index) => {
+      const [, name = '', path = ''] = /^([a-z0-9][a-z0-9._-]{0,63})=(.*)$/i.exec(entry) ?? [];
+      if (name === '' || !isAbsolute(path) || found.has(name)) {
+        context.addIssue({
+          code: 'custom',
+          message: `entry ${index + 1} is not name=/absolute/path with a name of its own`,
+        });
+      }
+      found.set(name, path);
+    });
+    return found;
+  })
+  .meta({ form: '`name=/path,…`' });
+
 /** Comma-separated absolute directories. */
 export const directories = z
   .string()

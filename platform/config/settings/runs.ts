@@ -38,6 +38,9 @@ export const workerSettings = {
     .describe(
       "Name of this host's task queue, `host/<id>`; without it one is made once and stored in the data directory",
     ),
+  BOARD_WORKER_METRICS_ADDRESS: hostPort.describe(
+    'Where one worker process serves its metrics for Prometheus, such as `127.0.0.1:9464`; it asks for no key ([metrics.md](metrics.md))',
+  ),
   BOARD_WORKER_CONCURRENCY: integer(100, { min: 1, max: 1_000 }).describe(
     "Activities of one worker on its host's queue at a time",
   ),

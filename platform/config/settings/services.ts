@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { callerKey, userTokens } from '../api-keys';
-import { flag, integer, milliseconds, names, optionalText, port, signatureKey, text, webhookUrls } from './kinds';
+import {
+  flag,
+  integer,
+  milliseconds,
+  namedDirectories,
+  names,
+  optionalText,
+  port,
+  signatureKey,
+  text,
+  webhookUrls,
+} from './kinds';
 
 export const bitmapSettings = {
   BITMAP_PORT: port(10_101).describe('Its port'),
@@ -43,6 +54,9 @@ export const workflowRunSettings = {
   WORKFLOW_RUNS_SANDBOX_PRESETS: optionalText('JSON file').describe(
     'Sandbox presets that commands of workflow runs are started with, the first unless a node names another; without it commands are refused',
   ),
+  WORKFLOW_RUNS_REPOSITORIES: namedDirectories.describe(
+    'Repositories on its host that workspaces of workflow runs may begin with',
+  ),
   WORKFLOW_RUNS_WORKSPACE_RETENTION_MS: milliseconds(604_800_000, 1, 31_536_000_000).describe(
     'How long the workspace of a workflow run stays on its host after its end',
   ),
@@ -54,6 +68,17 @@ export const workflowRunSettings = {
     .meta({ form: 'origin' })
     .optional()
     .describe('Where it is reached from outside, for the URLs of webhooks; the address of the request without it'),
+  WORKFLOW_RUNS_BOARD_URL: z
+    .url({ protocol: /^https?$/ })
+    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')
+    .meta({ form: 'origin' })
+    .optional()
+    .describe('The board that launches the agents of workflow runs; without it they are refused'),
+  WORKFLOW_RUNS_BOARD_TOKEN: callerKey
+    .optional()
+    .describe(
+      'API token of the board for those launches, with the permissions `agent:read`, `agent:write`, `task:read` and `task:write`; none for a board without authentication',
+    ),
   WORKFLOW_RUNS_PING_MS: milliseconds(15_000).describe('How long an event stream is silent before it sends a ping'),
 };
 

@@ -4,11 +4,16 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { findCommand } from '../../../platform/processes/find-command';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import { compact } from '../../../platform/json/compact';
 import { cut } from '../../../platform/text/cut';
 import { maxJsonOutput } from '../graph/graph';
 import type { StageMessageStore } from '../runs/execution/turns';
+import { assertOpen } from '../runs/open-run';
 import type { RunStore } from '../runs/store';
 import type { SchemaChecker } from '../schemas/schema-checker';
+import { GitFailedError } from '../snapshots/git';
+import { WorkspaceTooLargeError } from '../snapshots/snapshot';
+import type { Snapshots } from '../snapshots/snapshots';
 import type { CommandSandbox } from './command-sandbox';
 import { commandFailed, type CommandInput, type CommandResult } from './messages';
 import type { CommandResultStore } from './result-store';
@@ -30,13 +35,27 @@ export interface CommandDependencies {
   workspaces: Workspaces;
   commandResults: CommandResultStore;
   schemas: SchemaChecker;
+  snapshots: Pick<Snapshots, 'prepare' | 'commit'>;
   /** Absent where commands are not run. */
   sandbox?: CommandSandbox | undefined;
 }
 
 /** What runs with commands need of the hosts that run them. */
 export function createCommandActivities(dependencies: CommandDependencies) {
-  const { runs, turns, workspaces, commandResults, schemas, sandbox } = dependencies;
+  const { runs, turns, workspaces, commandResults, schemas, snapshots, sandbox } = dependencies;
+
+  /** The commit of a workspace, or why there is none: a run goes on without. */
+  async function snapshotOf(runId: string, stageId: string, workspace: string): Promise<CommandResult['snapshot']> {
+    try {
+      return await snapshots.commit(runId, workspace, `${stageId} of workflow run ${runId}`);
+    } catch (error) {
+      if (error instanceof WorkspaceTooLargeError || error instanceof GitFailedError) {
+        return { problem: error.message };
+      }
+      throw error;
+    }
+  }
+
   return {
     /** Gives the run a workspace on this host, unless it has one; returns the task queue of its host. */
     assignWorkspace: ({ runId }: { runId: string }): Promise<string> => workspaces.assign(runId),
@@ -54,14 +73,22 @@ export function createCommandActivities(dependencies: CommandDependencies) {
         return done;
       }
       const run = await runs.get(runId);
-      if (!run || !['starting', 'running', 'paused'].includes(run.status)) {
-        throw refused('The run does not exist, or has ended.');
+      if (!run) {
+        throw refused('The run does not exist.');
       }
+      assertOpen(run);
       if (!sandbox) {
         throw refused('Commands are not run here: WORKFLOW_RUNS_SANDBOX_PRESETS is not set.');
       }
-      const ended = await confined(input, { sandbox, workspace: await workspaces.open(runId) });
-      const result = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
+      const workspace = await workspaces.open(runId);
+      if (run.repository) {
+        await snapshots.prepare(runId, workspace, run.repository).catch((error: unknown) => {
+          throw error instanceof GitFailedError ? refused(error.message) : error;
+        });
+      }
+      const ended = await confined(input, { sandbox, workspace });
+      const fit = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
+      const result = { ...fit, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
       await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
       await commandResults.put(runId, stageId, { attempt, result });
       return result;

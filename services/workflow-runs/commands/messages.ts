@@ -23,6 +23,8 @@ export interface CommandResult {
   output: string;
   /** The value of an output that fits its schema; absent without one, and after a failure. */
   value?: unknown;
+  /** The commit of the workspace after it, and the files that it has changed; absent in results of earlier versions. */
+  snapshot?: { commit: string; touched: string[] } | { problem: string };
   /** Why it counts as failed; absent for exit code 0. */
   failure?: string;
 }

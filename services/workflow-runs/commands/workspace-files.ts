@@ -51,23 +51,48 @@ async function entriesOf(path: string, most: number): Promise<Dirent[]> {
   return found;
 }
 
+/** The whole content of a file of a workspace; `undefined` when it is none, is gone, or has more than `maxBytes`. */
+export async function readWhole(
+  workspace: string,
+  path: string,
+  maxBytes: number,
+): Promise<{ content: Buffer; isExecutable: boolean } | undefined> {
+  const file = await open(join(workspace, path), openFlags).catch(() => undefined);
+  try {
+    const facts = await file?.stat();
+    if (!file || !facts?.isFile() || facts.size > maxBytes || !(await isWithin(workspace, file))) {
+      return undefined;
+    }
+    const buffer = Buffer.alloc(Math.min(facts.size + 1, maxBytes));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return { content: buffer.subarray(0, bytesRead), isExecutable: (facts.mode & 0o100) !== 0 };
+  } finally {
+    await file?.close();
+  }
+}
+
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Whether what was opened is in the workspace: a directory on its path may have become a link. */
+async function isWithin(workspace: string, file: FileHandle): Promise<boolean> {
+  return (await realpath(`/proc/self/fd/${file.fd}`).catch(() => '')).startsWith(workspace + sep);
+}
+
 /**
  * Reads a file of a workspace whose commands may change it meanwhile: what was opened is read only when it is in the workspace.
  *
  * @param workspace without links
  */
 export async function readWorkspaceFile(workspace: string, path: string): Promise<FileContents> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: FileHandle;
   try {
-    file = await open(join(workspace, path), flags);
+    file = await open(join(workspace, path), openFlags);
   } catch (error) {
     return { contents: '', omitted: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'gone' : 'no-file' };
   }
   try {
-    const real = await realpath(`/proc/self/fd/${file.fd}`).catch(() => '');
     const facts = await file.stat();
-    if (!facts.isFile() || !real.startsWith(workspace + sep)) {
+    if (!facts.isFile() || !(await isWithin(workspace, file))) {
       return { contents: '', omitted: 'no-file' };
     }
     if (facts.size > limits.bytes) {

@@ -23,6 +23,8 @@ const meant = {
   node: new Set([
     ...['label', 'shape', 'type', 'prompt', 'system', 'model', 'max_tokens', 'max_retries', 'max_visits', 'timeout'],
     ...['command', 'directory', 'sandbox', 'retry_delay', 'fallback_models', 'output_schema'],
+    ...['items', 'each', 'concurrency', 'max_items', 'max_failures', 'workflow', 'vars', 'output'],
+    ...['task', 'repository', 'agent', 'fallback_agents', 'profile', 'phase', 'commits'],
     ...['duration', 'question', 'question_type', 'options', 'allow_freeform'],
   ]),
   edge: new Set(['label', 'condition', 'weight', 'max_traversals']),

@@ -4,6 +4,8 @@ import type { CommandNode, NodeKind } from './graph';
 
 const limits = { arguments: 100, characters: 8_000, directory: 500 };
 const ofCommands = ['command', 'directory', 'sandbox'] as const;
+/** Of these, what agents have as well. */
+const ofAgents: ReadonlySet<string> = new Set(['sandbox']);
 
 /** The program of a node; what is wrong with it is passed to `problem`. */
 export function commandOf(
@@ -13,8 +15,8 @@ export function commandOf(
 ): CommandNode | undefined {
   if (kind !== 'command') {
     ofCommands
-      .filter((name) => attributes.has(name))
-      .forEach((name) => problem(`${name} is of nodes with type=command only`));
+      .filter((name) => attributes.has(name) && !(kind === 'agent' && ofAgents.has(name)))
+      .forEach((name) => problem(`${name} is of nodes with type=command, and of maps with each=command, only`));
     return undefined;
   }
   const argv = argumentsOf(attributes.get('command') ?? '');

@@ -97,7 +97,35 @@ describe('workflow graph compiler', () => {
     ['a node nothing leads to', around('lost -> exit'), /"lost" is unreachable/],
     ['a node that leads nowhere', around('a -> stuck; stuck -> stuck'), /No path leads from node "stuck"/],
     ['a way on behind the exit', around('exit -> a'), /nothing follows/],
-    ['an unknown type', around('a [type=magic]'), /type must be one of/],
+    ['an unknown type', around('a [type=magic]'), /^Node "a" \(line 1, column 36\): its type must be one of/],
+    [
+      'a condition on its line',
+      'digraph {\n start -> a -> exit\n a -> exit [condition="a b"] }',
+      /^Edge a -> exit \(line 3, column 2\): its condition/,
+    ],
+    ['a map without items', around('a [type=map]'), /^Node "a" \(line 1, column 36\): a map needs items/],
+    ['a map of what has no list', around('a [type=map, items="x y"]'), /a map needs items/],
+    [
+      'a map of questions',
+      around('a [type=map, items=x, each=human]'),
+      /each must be one of prompt, command, child, agent/,
+    ],
+    ['a map of too many at a time', around('a [type=map, items=x, concurrency=21]'), /concurrency must be .* 1 to 20/],
+    ['items of a prompt', around('a [items=x]'), /items is of nodes with type=map only/],
+    ['a map of commands without one', around('a [type=map, items=x, each=command]'), /needs command=/],
+    ['an agent with a task and a prompt', around('a [type=agent, task="task_1", prompt=x]'), /not both/],
+    ['an agent in a phase that is none', around('a [type=agent, phase=build]'), /phase must be one of explore, plan/],
+    ['an agent whose name is none', around('a [type=agent, agent="a b"]'), /agent must be a name of the board/],
+    ['an agent of a prompt', around('a [agent=x]'), /agent is of nodes with type=agent, and of maps with each=agent/],
+    ['a child of no workflow', around('a [type=child]'), /\(line 1, column 36\): a child needs workflow/],
+    ['a workflow of a prompt', around('a [workflow=x]'), /workflow is of nodes with type=child, and of maps with/],
+    [
+      'a child with one value twice',
+      around('a [type=child, workflow=x, vars="a=b, a=c"]'),
+      /vars must be up to 100 pairs/,
+    ],
+    ['a child with half a value', around('a [type=child, workflow=x, vars="a"]'), /vars must be up to 100 pairs/],
+    ['an output that is no value', around('a [type=child, workflow=x, output="1 + 1"]'), /output must be the name/],
     ['an unknown shape', around('a [shape=diamnd]'), /its shape must be one of Mdiamond/],
     [
       'an unknown attribute of a node',
@@ -137,7 +165,11 @@ describe('workflow graph compiler', () => {
     ['models without a name between them', around('a [fallback_models="x,,y"]'), /fallback_models must be/],
     ['a wrong duration', around('a [timeout="soon"]'), /timeout must be a duration/],
     ['a command without one', around('a [type=command]'), /needs command=/],
-    ['a command of another type', around('a [command="ls"]'), /command is of nodes with type=command only/],
+    [
+      'a command of another type',
+      around('a [command="ls"]'),
+      /command is of nodes with type=command, and of maps with each=command, only/,
+    ],
     ['a quote without end', around(`a [type=command, command="ls 'x"]`), /needs command=/],
     ['a program that a value names', around('a [type=command, command="${x} y"]'), /must be written out/],
     ['a list that is none', around('a [type=command, command="[1]"]'), /needs command=/],
@@ -162,6 +194,48 @@ describe('workflow graph compiler', () => {
     ['one parallel branch', around('a -> p; p [type=parallel]; p -> j; j [type=join]; j -> exit'), /at least two/],
   ])('refuses %s', (_case, source, message) => {
     expect(problemsOf(source).join(' ')).toMatch(message);
+  });
+
+  it('reads maps of prompts, commands and child runs, with their limits', () => {
+    const { nodes } = compileGraph(`digraph { start -> a -> b -> c -> exit
+      a [type=map, items="plan_output.files", prompt="Read \${item}"]
+      b [type=map, items=list, each=command, command="cat \${item}", concurrency=2, max_items=5, max_failures=1]
+      c [type=map, items=list, each=child, workflow=review, vars="file=item, at=item_index", output="check_output.score"] }`);
+    expect(nodes.a).toMatchObject({
+      ...{ kind: 'map', prompt: 'Read ${item}', maxRetries: 2 },
+      map: { items: ['plan_output', 'files'], each: 'prompt', concurrency: 4, maxItems: 100, maxFailures: 0 },
+    });
+    expect(nodes.b).toMatchObject({
+      ...{ kind: 'map', command: { argv: ['cat', '${item}'] }, maxRetries: 0 },
+      map: { items: ['list'], each: 'command', concurrency: 2, maxItems: 5, maxFailures: 1 },
+    });
+    expect(nodes.c).toMatchObject({
+      map: { each: 'child' },
+      child: {
+        ...{ workflow: 'review', output: ['check_output', 'score'] },
+        vars: [
+          ['file', ['item']],
+          ['at', ['item_index']],
+        ],
+      },
+    });
+  });
+
+  it('reads agents that a board launches', () => {
+    const { nodes } = compileGraph(`digraph { start -> a -> b -> exit
+      a [type=agent, prompt="Build \${name}", repository=app, agent=claude, fallback_agents="codex, other", phase=implement,
+        sandbox=closed, model=fast, commits=required, profile=builder, max_retries=1]
+      b [type=map, items=list, each=agent, task="\${item}"] }`);
+    expect(nodes.a).toMatchObject({
+      ...{ kind: 'agent', prompt: 'Build ${name}', maxRetries: 1 },
+      agent: {
+        ...{ repository: 'app', agent: 'claude', fallbacks: ['codex', 'other'], phase: 'implement', sandbox: 'closed' },
+        ...{ model: 'fast', commits: 'required', profile: 'builder' },
+      },
+    });
+    expect(nodes.a).not.toHaveProperty('model');
+    expect(nodes.b).toMatchObject({ map: { each: 'agent' }, agent: { task: '${item}' }, maxRetries: 0 });
+    expect(nodes.b).not.toHaveProperty('prompt');
   });
 
   it('refuses graphs that are too large', () => {

@@ -19,11 +19,14 @@ export function compileGraph(source: string): Graph {
   const dot = readDot(source);
 
   const problems = [...dot.problems];
-  const edges = dot.edges.map((edge) => readEdge(edge, problems));
+  const edges = dot.edges.map((edge) => readEdge(edge, { ...edge, problems }));
   const nodes = Object.fromEntries(
     [...dot.nodes].map(([id, attributes]) => [
       id,
-      readNode(id, { attributes, outgoing: edgesFrom(id, edges), problems }),
+      readNode(id, {
+        ...{ attributes, problems, outgoing: edgesFrom(id, edges) },
+        place: dot.places.get(id) ?? { line: 1, column: 1 },
+      }),
     ]),
   );
   const graph: Graph = {

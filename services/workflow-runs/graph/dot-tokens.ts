@@ -17,10 +17,12 @@ const name = /[A-Za-z_\u0080-\u{10FFFF}][\w\u0080-\u{10FFFF}]*/uy;
 const numeral = /-?(?:\.\d+|\d+(?:\.\d*)?)(?![\w.\u0080-\u{10FFFF}])/uy;
 const quoted = /"((?:[^"\\]|\\[^])*)"/y;
 
-export const placeOf = ({ line, column }: Pick<Token, 'line' | 'column'>): string => `line ${line}, column ${column}`;
+export type Place = Pick<Token, 'line' | 'column'>;
+
+export const placeOf = ({ line, column }: Place): string => `line ${line}, column ${column}`;
 
 /** @throws GraphError */
-export function unreadable(problem: string, at: Pick<Token, 'line' | 'column'>): never {
+export function unreadable(problem: string, at: Place): never {
   throw new GraphError([`The graph cannot be read: ${problem} (${placeOf(at)}).`]);
 }
 

@@ -1,5 +1,5 @@
 import { type AttributeOwner, isKnown, ofWholeGraph } from './attributes';
-import { placeOf, type Token, tokensOf, unreadable } from './dot-tokens';
+import { type Place, placeOf, type Token, tokensOf, unreadable } from './dot-tokens';
 import { graphLimits } from './graph';
 import { GraphError } from './graph-error';
 
@@ -10,7 +10,9 @@ export interface DotGraph {
   name: string;
   attributes: Attributes;
   nodes: Map<string, Attributes>;
-  edges: { from: string; to: string; attributes: Attributes }[];
+  edges: { from: string; to: string; attributes: Attributes; place: Place }[];
+  /** Where each node has attributes last, or is mentioned first. */
+  places: Map<string, Place>;
   /** What is wrong with its attributes, with their places. */
   problems: string[];
 }
@@ -53,6 +55,7 @@ class DotReader {
     attributes: this.#attributes,
     nodes: new Map(),
     edges: [],
+    places: new Map(),
     problems: [],
   };
 
@@ -106,7 +109,7 @@ class DotReader {
     }
     const first = this.#next;
     if (first.kind === 'sign' || this.#isKeyword('subgraph')) {
-      this.#edges(this.#subgraph(scope), scope);
+      this.#edges(this.#subgraph(scope), scope, first);
       return;
     }
     const id = this.#id('a node, an attribute, a subgraph or }');
@@ -119,10 +122,13 @@ class DotReader {
     }
     this.#port();
     const node = id.normalize('NFC');
-    this.#mention(node, scope);
+    this.#mention(node, scope, first);
     if (this.#isEdge()) {
-      this.#edges([node], scope);
+      this.#edges([node], scope, first);
     } else {
+      if (this.#isSign('[')) {
+        this.#graph.places.set(node, first);
+      }
       this.#graph.nodes.set(
         node,
         new Map([...(this.#graph.nodes.get(node) ?? []), ...this.#attributeLists('node', scope)]),
@@ -131,7 +137,7 @@ class DotReader {
   }
 
   /** The edges behind the first end of a statement; it may have none. */
-  #edges(first: readonly string[], scope: Scope): void {
+  #edges(first: readonly string[], scope: Scope, { line, column }: Place): void {
     const ends = [first];
     while (this.#isEdge()) {
       this.#take();
@@ -145,7 +151,7 @@ class DotReader {
       for (const from of ends[index] ?? []) {
         for (const to of targets) {
           assertRoom('edges', this.#graph.edges.length);
-          this.#graph.edges.push({ from, to, attributes });
+          this.#graph.edges.push({ from, to, attributes, place: { line, column } });
         }
       }
     });
@@ -155,9 +161,10 @@ class DotReader {
     if (this.#isSign('{') || this.#isKeyword('subgraph')) {
       return this.#subgraph(scope);
     }
+    const at = this.#next;
     const node = this.#id('a node or a subgraph').normalize('NFC');
     this.#port();
-    this.#mention(node, scope);
+    this.#mention(node, scope, at);
     return [node];
   }
 
@@ -212,10 +219,11 @@ class DotReader {
     return false;
   }
 
-  #mention(id: string, scope: Scope): void {
+  #mention(id: string, scope: Scope, at: Place): void {
     scope.mentioned.add(id);
     if (!this.#graph.nodes.has(id)) {
       assertRoom('nodes', this.#graph.nodes.size);
+      this.#graph.places.set(id, at);
       this.#graph.nodes.set(id, new Map(scope.node));
     }
   }

@@ -12,6 +12,9 @@ export const nodeKinds = [
     'wait',
     'webhook',
     'command',
+    'map',
+    'child',
+    'agent',
   ] as const),
 ] as const;
 /** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
@@ -36,6 +39,48 @@ export interface CommandNode {
   sandbox?: string;
 }
 
+/** Kinds of work that a map does for each item of its list. */
+export const mappedKinds = ['prompt', 'command', 'child', 'agent'] as const;
+
+/** What is done for each item of a list. */
+export interface MapNode {
+  /** The value with the list, and the fields and positions that lead to it. */
+  items: string[];
+  each: (typeof mappedKinds)[number];
+  /** How many items are under way at a time. */
+  concurrency: number;
+  /** How many items the list may have. */
+  maxItems: number;
+  /** How many items may fail before no further one is begun, and the stage fails. */
+  maxFailures: number;
+}
+
+/** A run of another workflow. */
+export interface ChildNode {
+  /** The slug of the workflow; its latest graph is run. */
+  workflow: string;
+  /** Values that it begins with: their names there, and the paths of values here. */
+  vars: [name: string, path: string[]][];
+  /** The path of the value of the child that is the output of the stage. */
+  output: string[];
+}
+
+/** A run of an agent on the board. */
+export interface AgentNode {
+  /** The id of the task it works on, in which `${name}` stands for a value; one is made of the prompt when absent. */
+  task?: string;
+  /** Of a task that is made. */
+  repository?: string;
+  /** Whom the board launches, and whom after its attempts have failed; the board decides when absent. */
+  agent?: string;
+  fallbacks?: string[];
+  profile?: string;
+  sandbox?: string;
+  model?: string;
+  phase?: string;
+  commits?: string;
+}
+
 /** A run of the board that a stage starts and waits for. */
 export interface LaunchNode {
   /** The step of the definition; its output becomes the value `<step>_output`. */
@@ -55,7 +100,7 @@ export interface GraphNode {
   id: string;
   label: string;
   kind: NodeKind;
-  /** Of `prompt`: the model's prompt; `$goal` and `${name}` stand for values of the run. */
+  /** Of `prompt` and `agent`: what the model or agent is to do; `$goal` and `${name}` stand for values of the run. */
   prompt?: string;
   system?: string;
   model?: string;
@@ -72,6 +117,12 @@ export interface GraphNode {
   outputSchema?: Record<string, unknown>;
   /** Of `command`. */
   command?: CommandNode;
+  /** Of `map`. */
+  map?: MapNode;
+  /** Of `child`. */
+  child?: ChildNode;
+  /** Of `agent`. */
+  agent?: AgentNode;
   /** Of `launch`. */
   launch?: LaunchNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
@@ -79,6 +130,9 @@ export interface GraphNode {
   /** Of `human`. */
   question?: { text: string; type: QuestionType; options: Option[]; allowFreeform: boolean };
 }
+
+/** What a node does, or a map for each of its items. */
+export const workOf = ({ kind, map }: Pick<GraphNode, 'kind' | 'map'>): NodeKind => map?.each ?? kind;
 
 export interface GraphEdge {
   from: string;
@@ -142,6 +196,12 @@ export const maxJsonOutput = 65_536;
 
 /** How much a graph may have; `bytes` are those of its compiled form as JSON, which is the input of a Temporal execution. */
 export const graphLimits = { sourceCharacters: 100_000, nodes: 200, edges: 1_000, bytes: 1_000_000 };
+
+/** How many items a map takes unless it sets it, at most, and how many at a time. */
+export const mapLimits = { usualItems: 100, items: 1_000, usualConcurrency: 4, concurrency: 20 };
+
+/** How deep runs may have child runs, and how many runs a tree may have besides the first. */
+export const treeLimits = { depth: 5, runs: 500 };
 
 /** How many nodes a run may visit, and each of them when neither it nor its graph has a limit. */
 export const runLimits = { stages: 10_000, usualVisits: 500 };

@@ -1,7 +1,10 @@
 import { compact } from '../../../platform/json/compact';
+import { agentOf } from './agent';
+import { childOf } from './child';
 import { commandOf } from './command';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
+import { type Place, placeOf } from './dot-tokens';
 import { parseDuration } from './duration';
 import {
   type GraphEdge,
@@ -13,7 +16,11 @@ import {
   runLimits,
   usualCommandMs,
   usualPromptMs,
+  workOf,
 } from './graph';
+import { mapOf } from './map';
+import { namesOf } from './names';
+import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';
 
 /** What a shape stands for. */
@@ -43,18 +50,28 @@ export const withLineBreaks = (text: string): string =>
 const usualRetries = 2;
 const longestText = 20_000;
 
+/** What was written of a node or an edge, and where. */
+interface Written {
+  attributes: Attributes;
+  place: Place;
+  problems: string[];
+}
+
 /** Reads one node; what is wrong with it is added to `problems`. */
 export function readNode(
   id: string,
-  { attributes, outgoing, problems }: { attributes: Attributes; outgoing: readonly GraphEdge[]; problems: string[] },
+  { attributes, outgoing, place, problems }: Written & { outgoing: readonly GraphEdge[] },
 ): GraphNode {
-  const problem = (message: string): void => void problems.push(`Node ${JSON.stringify(id.slice(0, 64))}: ${message}.`);
+  const name = `Node ${JSON.stringify(id.slice(0, 64))}`;
+  const problem = (message: string): void => void problems.push(`${name} (${placeOf(place)}): ${message}.`);
   if (!soundId(id)) {
     problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
   }
   const kind = kindOf(id, attributes, problem);
   const label = withLineBreaks(attributes.get('label') ?? id);
-  const timeoutMs = timeoutOf(kind, attributes, problem);
+  const map = mapOf(kind, attributes, problem);
+  const work = workOf({ kind, ...compact({ map }) });
+  const timeoutMs = timeoutOf(work, attributes, problem);
   const text = (name: string): string | undefined => {
     const value = attributes.get(name);
     if (value !== undefined && value.length > longestText) {
@@ -62,7 +79,9 @@ export function readNode(
     }
     return value ? withLineBreaks(value) : undefined;
   };
-  const command = commandOf(kind, attributes, problem);
+  const command = commandOf(work, attributes, problem);
+  const child = childOf(work, attributes, problem);
+  const agent = agentOf(work, attributes, problem);
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
@@ -72,28 +91,34 @@ export function readNode(
     id,
     kind,
     label: label.slice(0, 200),
-    maxRetries: integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command ? 0 : usualRetries),
+    maxRetries:
+      integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child || agent ? 0 : usualRetries),
     ...compact({
       timeoutMs,
-      outputSchema: outputSchemaOf(kind, attributes, problem),
+      outputSchema: outputSchemaOf(work, attributes, problem),
       command,
+      map,
+      child,
+      agent,
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),
-    ...(kind === 'prompt' && {
+    ...(work === 'prompt' && {
       prompt: text('prompt') ?? label,
       ...compact({ system, model, fallbackModels, maxTokens }),
     }),
+    ...(agent && agent.task === undefined && { prompt: text('prompt') ?? label }),
     ...(kind === 'human' && { question: questionOf(attributes, { label, outgoing, problem }) }),
   };
 }
 
 /** Reads one edge; what is wrong with it is added to `problems`. */
 export function readEdge(
-  { from, to, attributes }: { from: string; to: string; attributes: Attributes },
-  problems: string[],
+  { from, to }: { from: string; to: string },
+  { attributes, place, problems }: Written,
 ): GraphEdge {
-  const problem = (message: string): void => void problems.push(`Edge ${from} -> ${to}: ${message}.`);
+  const problem = (message: string): void =>
+    void problems.push(`Edge ${from} -> ${to} (${placeOf(place)}): ${message}.`);
   const label = withLineBreaks(attributes.get('label') ?? '');
   const written = attributes.get('condition');
   const condition = written === undefined ? undefined : parseCondition(written);
@@ -110,19 +135,6 @@ export function readEdge(
     }),
     weight: integer('weight', attributes, { range: [0, 1_000_000], problem }) ?? 0,
   };
-}
-
-const maxNames = 10;
-
-function namesOf(name: string, attributes: Attributes, problem: (message: string) => void): string[] | undefined {
-  const names = attributes
-    .get(name)
-    ?.split(',')
-    .map((each) => each.trim());
-  if (names && (names.length > maxNames || names.includes(''))) {
-    problem(`${name} must be up to ${maxNames} names with commas between them`);
-  }
-  return names;
 }
 
 function kindOf(id: string, attributes: Attributes, problem: (message: string) => void): NodeKind {
@@ -170,23 +182,6 @@ export function durationOf(
     problem(`${name} must be a duration such as 250ms, 30s, 5m, 2h or 1d`);
   }
   return milliseconds;
-}
-
-export function integer(
-  name: string,
-  attributes: Attributes,
-  { range: [least, most], problem }: { range: [number, number]; problem: (message: string) => void },
-): number | undefined {
-  const written = attributes.get(name);
-  if (written === undefined) {
-    return undefined;
-  }
-  const value = /^\d{1,9}$/.test(written) ? Number(written) : NaN;
-  if (value >= least && value <= most) {
-    return value;
-  }
-  problem(`${name} must be a whole number from ${least} to ${most}`);
-  return undefined;
 }
 
 /** `[Y] Yes, ship it` has the key `Y`; a label without brackets is its own, in lower case and with dashes. */

@@ -6,6 +6,12 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+const path = /^[\p{L}_][\p{L}\p{M}\p{N}_-]*(?:\.[\p{L}\p{M}\p{N}_-]+)*$/u;
+
+/** A name of a value and what leads to a part of it, such as `plan_output.files.0`; `undefined` for anything else. */
+export const parsePath = (text: string): string[] | undefined =>
+  text.length <= 256 && path.test(text) ? text.normalize('NFC').split('.') : undefined;
+
 /** The part of a value that fields of objects and positions in lists lead to; `undefined` when there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let at = value;

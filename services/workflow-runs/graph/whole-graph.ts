@@ -1,7 +1,8 @@
 import { compact } from '../../../platform/json/compact';
 import type { Attributes } from './dot';
 import { type Budget, type Graph, runLimits } from './graph';
-import { durationOf, integer } from './nodes';
+import { durationOf } from './nodes';
+import { integer } from './numbers';
 
 /** US dollars. */
 const amount = /^\d{1,6}(?:\.\d{1,6})?$/;

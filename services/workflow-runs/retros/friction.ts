@@ -34,7 +34,8 @@ export function frictionPointsOf(stages: readonly Stage[]): FrictionPoint[] {
   });
 }
 
-const nodeOf = ({ dot_id, id }: Stage): string => dot_id ?? id;
+/** An item of a map stands for itself. */
+const nodeOf = ({ dot_id, id, parent }: Stage): string => (parent === undefined ? (dot_id ?? id) : id);
 
 /** Failures that no later visit of the same node made good, and what a run that was cut short did not come to do. */
 export function openItemsOf({ stages }: Pick<RunRecord, 'stages'>): OpenItem[] {

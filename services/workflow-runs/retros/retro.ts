@@ -45,21 +45,30 @@ function statsOf({ started_at, ended_at, stages }: RunRecord): RetroStats {
     total_duration_ms: Math.max(0, wholeMs),
     ...(costs.length > 0 && { total_cost: rounded(sum(costs)) }),
     total_retries: sum(stages.map(({ retries }) => retries)),
-    // Runs do not record which files their stages touch.
-    files_touched: [],
+    files_touched: [...new Set(stages.flatMap(({ files_touched = [] }) => files_touched))].sort(),
     stages_completed: stages.filter(({ status }) => status === 'completed').length,
     stages_failed: stages.filter(({ status }) => status === 'failed').length,
   };
 }
 
-const stageRetroOf = ({ id, name, status, duration_secs, retries, usage, notes, failure_reason }: Stage) => ({
+const stageRetroOf = ({
+  id,
+  name,
+  status,
+  duration_secs,
+  retries,
+  usage,
+  notes,
+  failure_reason,
+  files_touched = [],
+}: Stage) => ({
   stage_id: id,
   stage_label: name,
   status,
   duration_ms: toMs(duration_secs),
   retries,
   ...compact({ cost: usage?.cost, notes, failure_reason }),
-  files_touched: [],
+  files_touched,
 });
 
 /** The outcome of the run by its record: its error, or the answer of its last stage. */

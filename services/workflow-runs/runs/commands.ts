@@ -17,6 +17,7 @@ import type { EndRun } from './end-run';
 import {
   type Answer,
   answerQuestion,
+  type Cancel,
   cancelRun,
   continuing,
   deliverWebhook,
@@ -113,7 +114,7 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
         throw refuse(409, refusal.message);
       }
       if (refusal?.type === tooMuch) {
-        throw refuse(429, refusal.message);
+        throw new AppError('REFUSED', { status: 429, message: refusal.message, details: { reason: tooMuch } });
       }
       if (hasStatus(error, status.RESOURCE_EXHAUSTED)) {
         throw refuse(429, tooManyAtOnce);
@@ -150,9 +151,9 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     }
   }
 
-  async function cancelByWorkflow(run: RunRecord): Promise<void> {
-    const args: [Signed] = [signed('cancel', run._id, {})];
-    if (run.status === 'running') {
+  async function cancelByWorkflow(run: RunRecord, how: Pick<Cancel, 'byParent'>): Promise<void> {
+    const args: [Cancel] = [signed('cancel', run._id, how)];
+    if (run.status === 'running' || run.status === 'paused') {
       await handle(run._id).executeUpdate(cancelRun, { args });
       return;
     }
@@ -232,9 +233,9 @@ export function createRunCommands(dependencies: RunCommandsDependencies) {
     steer: (runId: string, late: string, message: Guidance) => update(steerRun, 'steer', { runId, late, message }),
 
     /** Cancels a run, also one that has not begun: then its workflow begins to end. One whose workflow is closed is ended here. */
-    cancel: (run: RunRecord, late: string): Promise<void> =>
+    cancel: (run: RunRecord, late: string, how: Pick<Cancel, 'byParent'> = {}): Promise<void> =>
       sendOrRefuse({ runId: run._id, late }, () =>
-        cancelByWorkflow(run).catch((error: unknown) => cancelWithoutWorkflow(run._id, error)),
+        cancelByWorkflow(run, how).catch((error: unknown) => cancelWithoutWorkflow(run._id, error)),
       ),
   };
 }

@@ -2,8 +2,11 @@ import type { EntryLog } from '../../../stores/port/collection';
 import { type CommandResultStore, createCommandResultStore } from '../commands/result-store';
 import { openWorkspaces, type Workspaces, workspacesDirectory } from '../commands/workspace';
 import type { WorkflowRunsContext } from '../context';
+import { createSnapshots, type Snapshots, snapshotsDirectory } from '../snapshots/snapshots';
 import { openWebhookTokens, type WebhookTokens } from '../webhooks/webhook-token';
 import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
+import { createParentNotifier, type ParentNotifier } from './children/notify-parent';
+import { type ChildRunStore, createChildRunStore } from './children/store';
 import { createRunCommands, type RunCommands } from './commands';
 import { createDispatcher, type Dispatcher } from './dispatcher';
 import { createRunEnding } from './end-run';
@@ -22,6 +25,9 @@ export interface RunsContext extends WorkflowRunsContext {
   webhookTokens: WebhookTokens;
   workspaces: Workspaces;
   commandResults: CommandResultStore;
+  snapshots: Snapshots;
+  children: ChildRunStore;
+  notifyParent: ParentNotifier;
   dispatcher: Dispatcher;
   commands: RunCommands;
 }
@@ -30,10 +36,14 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
   const { database, env, hostQueue } = context;
   const events = await database.log<RunEventEntry>({ name: 'workflow-run-events' });
   const continuations = await createContinuationStore(database);
-  const endRun = createRunEnding({ ...context, events, continuations });
+  const notifyParent = createParentNotifier(context);
+  const endRun = createRunEnding({ ...context, events, continuations, notifyParent });
   const shared = { ...context, endRun, maxEvents: env.WORKFLOW_RUNS_MAX_HISTORY_EVENTS };
+  const commands = createRunCommands(shared);
   return {
     ...context,
+    children: await createChildRunStore(database),
+    notifyParent,
     events,
     turns: await createStageMessageStore(database),
     checkpoints: await createCheckpointStore(database),
@@ -44,9 +54,14 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
       queue: hostQueue,
       now: context.now,
     }),
+    snapshots: createSnapshots({
+      directory: snapshotsDirectory(env),
+      repositories: env.WORKFLOW_RUNS_REPOSITORIES,
+      now: context.now,
+    }),
     commandResults: await createCommandResultStore(database),
     webhookTokens: await openWebhookTokens(database),
-    dispatcher: createDispatcher({ ...shared, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
-    commands: createRunCommands(shared),
+    dispatcher: createDispatcher({ ...shared, cancelRun: commands.cancel, concurrency: env.WORKFLOW_RUNS_CONCURRENCY }),
+    commands,
   };
 }

@@ -1,5 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Log } from '../../../platform/log/log';
+import type { RunCommands } from './commands';
 import type { EndRun } from './end-run';
 import { dispatchId, lookAgain } from './execution/messages';
 import type { workflowRun, workflowRunDispatch } from './execution/workflow';
@@ -18,6 +19,7 @@ export interface DispatcherDependencies extends RunStartDependencies {
   client: Client;
   runs: RunStore;
   endRun: EndRun;
+  cancelRun: RunCommands['cancel'];
   log: Log;
   now: () => Date;
   /** Runs that may be starting, or run without waiting, at a time. */

@@ -1,6 +1,7 @@
 import { compact } from '../../../platform/json/compact';
 import type { EntryLog } from '../../../stores/port/collection';
 import { endOfRun } from '../retros/retro';
+import type { ParentNotifier } from './children/notify-parent';
 import type { ContinuationStore } from './execution/continuations';
 import type { RunEventEntry } from './execution/events';
 import { activeStatuses, type RunRecord } from './run';
@@ -10,6 +11,7 @@ export interface RunEndingDependencies {
   runs: RunStore;
   events: Pick<EntryLog<RunEventEntry>, 'append'>;
   continuations: Pick<ContinuationStore, 'delete'>;
+  notifyParent: ParentNotifier;
   now: () => Date;
 }
 
@@ -20,7 +22,7 @@ export type ForcedEnd = { status: 'failed'; message: string } | { status: 'cance
  * Ends a run without its workflow: one that cannot be started, or whose workflow is closed. Repeatable; a run that has ended
  * stays as it is.
  */
-export function createRunEnding({ runs, events, continuations, now }: RunEndingDependencies) {
+export function createRunEnding({ runs, events, continuations, notifyParent, now }: RunEndingDependencies) {
   return async (run: RunRecord, end: ForcedEnd): Promise<void> => {
     const ended_at = now().toISOString();
     const duration_ms = Date.parse(ended_at) - Date.parse(run.started_at ?? run.created_at);
@@ -41,6 +43,7 @@ export function createRunEnding({ runs, events, continuations, now }: RunEndingD
       ...endOfRun({ ...(await runs.whole({ ...run, stages })), status: end.status, ended_at }),
     });
     await continuations.delete(run._id);
+    await notifyParent(run._id);
   };
 }
 

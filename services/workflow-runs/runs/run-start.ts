@@ -22,8 +22,14 @@ export interface RunStartDependencies {
  */
 export async function runStart(run: RunRecord, dependencies: RunStartDependencies) {
   const { taskQueue, messageProofs, graphs, maxEvents } = dependencies;
-  const { _id: runId, dot_source, vars } = run;
-  const input: RunInput = { runId, graph: await graphs.compile(dot_source), ...compact({ vars, maxEvents }) };
+  const { _id: runId, dot_source, vars, parent, setup } = run;
+  const guidance = run.guidance.length > 0 ? run.guidance : undefined;
+  const tree = parent && { parent: parent.run_id, budgets: parent.budgets };
+  const input: RunInput = {
+    runId,
+    graph: await graphs.compile(dot_source),
+    ...compact({ vars, setup, guidance, tree, maxEvents }),
+  };
   const proof = messageProofs.sign(runMessage('start', runId, input), startProofMs);
   return {
     workflowId: runWorkflowId(runId),

@@ -29,6 +29,12 @@ export const stage = z.object({
   /** The node's label. */
   name: z.string(),
   kind: z.string(),
+  /** Of an item of a map: the stage of the map. */
+  parent: z.string().optional(),
+  /** The child run that it has started last. */
+  child_run: z.string().optional(),
+  /** The attempt of the board that it has launched last, and its task. */
+  agent: z.object({ task_id: z.string(), attempt_id: z.string() }).optional(),
   status: stageStatus,
   duration_secs: z.number().optional(),
   dot_id: z.string().optional(),
@@ -43,6 +49,8 @@ export const stage = z.object({
   /** Why its answer ended before the model was done, like `max_tokens`; absent otherwise. */
   stop_reason: z.string().optional(),
   failure_reason: z.string().optional(),
+  /** Files of the workspace that it has changed, of a command; at most 100. */
+  files_touched: z.array(z.string()).optional(),
 });
 export type Stage = z.infer<typeof stage>;
 
@@ -59,6 +67,8 @@ export const runCheckpoint = z
     logs: z.array(z.string()),
     node_outcomes: z.record(z.string(), z.string()).optional(),
     next_node_id: z.string().optional(),
+    /** Of the workspace, after the last command that ended. */
+    git_commit_sha: z.string().optional(),
   })
   .meta({ id: 'RunCheckpoint' });
 export type RunCheckpoint = z.infer<typeof runCheckpoint>;
@@ -70,11 +80,43 @@ export type Smoothness = z.infer<typeof smoothness>;
 /** Values that a run begins with, by name. */
 export type RunVars = Record<string, string | number | boolean>;
 
+/** Commands that run in the workspace before the first node. */
+export interface RunSetup {
+  /** Programs with their arguments. */
+  commands: string[][];
+  /** How long each may take, in milliseconds. */
+  timeout_ms?: number;
+}
+
+/** Tokens and money that the runs of a tree may use together, beginning at one of them. */
+export interface TreeBudget {
+  run_id: string;
+  tokens?: number;
+  /** In USD. */
+  cost?: number;
+}
+
+/** Where a child run belongs. */
+export interface RunParent {
+  run_id: string;
+  stage_id: string;
+  /** The run at the top of the tree. */
+  root: string;
+  /** 1 for a child of the root. */
+  depth: number;
+  /** Budgets of the runs above it that have some. */
+  budgets: TreeBudget[];
+}
+
 /** A run as it is stored: what callers read. What it does next is its workflow's to know. */
 export interface RunRecord {
   /** A ULID. */
   _id: string;
   status: RunStatus;
+  /** Absent for a run that a caller has started. */
+  parent?: RunParent;
+  /** Whether it is not started because its parent is paused. */
+  held?: boolean;
   /** Whether all that is under way waits for people or for a time; absent until it does for the first time. */
   waiting?: boolean;
   /** The graph's name and what it is called in URLs. */
@@ -84,6 +126,9 @@ export interface RunRecord {
   dot_source: string;
   /** Values it began with; absent when it has none. */
   vars?: RunVars;
+  /** What its workspace begins with; absent where that is empty. */
+  repository?: { name: string; base: string; commit: string };
+  setup?: RunSetup;
   created_by: string;
   created_at: string;
   started_at?: string;
@@ -100,7 +145,7 @@ export interface RunRecord {
   webhooks?: WebhookWait[];
   checkpoint?: RunCheckpoint;
   /** Written by the run's users; part of later prompts. */
-  guidance: { text: string; file?: string; line?: number; at: string }[];
+  guidance: { id?: string; text: string; file?: string; line?: number; at: string }[];
   /** When it ended and its retro was known: absent until then. Lists of retros are found by it. */
   retro_at?: string;
   smoothness?: Smoothness;

@@ -1,4 +1,5 @@
 import type { Collection, Database } from '../../../stores/port/collection';
+import { insertOnce } from '../../../stores/port/insert';
 import { hasEnded, type RunRecord, type RunStatus } from './run';
 import { createStageArchive } from './stage-archive';
 import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './task-base';
@@ -6,17 +7,30 @@ import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './
 /** What of a run changes besides its revision. */
 export type RunChange = Partial<Omit<RunRecord, '_id' | 'revision' | 'base'>>;
 
+interface RunFilter {
+  slug?: string | undefined;
+  parent?: string | undefined;
+  statuses?: readonly RunStatus[] | undefined;
+}
+
 /** Runs as callers read them. A run's workflow writes them; it alone knows what comes next. */
 export async function createRunStore(db: Database) {
   const runs: Collection<RunRecord> = await db.collection<RunRecord>({
     name: 'workflow-runs',
-    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
+    indexes: [
+      { keys: { status: 1, _id: 1 } },
+      { keys: { 'workflow.slug': 1, _id: -1 } },
+      { keys: { 'parent.run_id': 1, _id: 1 } },
+      { keys: { 'parent.root': 1 } },
+    ],
   });
   const archive = await createStageArchive(db);
   const newest = { _id: -1 } as const;
 
   return {
     insert: (run: RunRecord): Promise<void> => runs.insert(run),
+    /** Unless it is there already. */
+    insertOnce: (run: RunRecord): Promise<boolean> => insertOnce(runs, run),
     get: (id: string): Promise<RunRecord | undefined> => runs.get(id),
 
     /** With all of its stages, of which a record has the newest. */
@@ -30,13 +44,15 @@ export async function createRunStore(db: Database) {
     list: ({ skip, limit }: { skip: number; limit: number }): Promise<RunRecord[]> =>
       runs.find({ _id: { $gt: '' } }, { sort: newest, skip, limit }),
 
-    /** Of one workflow, or with some statuses; the newest first. */
+    /** Of one workflow, of one parent, or with some statuses; the newest first. */
     async find(
-      { slug, statuses }: { slug?: string | undefined; statuses?: readonly RunStatus[] | undefined },
+      { slug, parent, statuses }: RunFilter,
       { skip = 0, limit }: { skip?: number; limit: number },
     ): Promise<RunRecord[]> {
       const filter = {
-        ...(slug === undefined ? { _id: { $gt: '' } } : { 'workflow.slug': slug }),
+        ...(slug === undefined && parent === undefined && { _id: { $gt: '' } }),
+        ...(slug !== undefined && { 'workflow.slug': slug }),
+        ...(parent !== undefined && { 'parent.run_id': parent }),
         ...(statuses && { status: { $in: [...statuses] } }),
       };
       return runs.find(filter, { sort: newest, skip, limit });
@@ -44,13 +60,23 @@ export async function createRunStore(db: Database) {
 
     count: (statuses: readonly RunStatus[]): Promise<number> => runs.count({ status: { $in: [...statuses] } }),
 
+    /** The child runs of a run, the oldest first. */
+    childrenOf: (
+      id: string,
+      { skip = 0, limit = 1_000 }: { skip?: number; limit?: number } = {},
+    ): Promise<RunRecord[]> => runs.find({ 'parent.run_id': id }, { sort: { _id: 1 }, skip, limit }),
+
+    /** The runs below one at the top of a tree. */
+    tree: (root: string): Promise<RunRecord[]> => runs.find({ 'parent.root': root }),
+    countTree: (root: string): Promise<number> => runs.count({ 'parent.root': root }),
+
     /** How many start, or run and do not wait. */
     countWorking: (): Promise<number> =>
       runs.count({ status: { $in: ['starting', 'running'] }, waiting: { $ne: true } }),
 
-    /** The oldest run that waits. */
+    /** The oldest run that waits and is not held back. */
     oldestQueued: async (): Promise<RunRecord | undefined> =>
-      (await runs.find({ status: 'queued' }, { sort: { _id: 1 }, limit: 1 }))[0],
+      (await runs.find({ status: 'queued', held: { $ne: true } }, { sort: { _id: 1 }, limit: 1 }))[0],
 
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
@@ -58,6 +84,17 @@ export async function createRunStore(db: Database) {
     /** Changes a run if it has one of these statuses, beside the reports of its workflow, which do not undo it; else `undefined`. */
     change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>
       runs.findOneAndUpdate({ _id: id, status: { $in: [...from] } }, { $set: change, $unset: { base: '' } }),
+
+    /** Has a run that is queued begin with guidance, also when this is repeated; `undefined` when it is not queued any more. */
+    async addGuidance(
+      id: string,
+      guidance: RunRecord['guidance'][number] & { id: string },
+    ): Promise<RunRecord | undefined> {
+      const queued = { _id: id, status: 'queued' as const };
+      await runs.findOneAndUpdate({ ...queued, 'guidance.id': { $ne: guidance.id } }, { $push: { guidance } });
+      const run = await runs.get(id);
+      return run?.status === 'queued' || run?.guidance.some((each) => each.id === guidance.id) ? run : undefined;
+    },
 
     /**
      * Brings a run to a version its workflow has reported, unless it is there already. Versions come one after the other;

@@ -76,6 +76,18 @@ describe('writing', () => {
     );
   });
 
+  test('what is written in quotes reads back the same, whatever its lines', () => {
+    const line = fc.oneof(fc.constantFrom('', ' ', '\t', '---', '%YAML 1.2', '# x', '- a'), text);
+    const lines = fc.array(line, { maxLength: 5 }).map((each) => each.join('\n'));
+    const nested = fc.oneof(lines, fc.array(fc.oneof(lines, fc.dictionary(key, lines, { noNullPrototype: true }))));
+    fc.assert(
+      fc.property(nested, (field) => {
+        expect(parsedAgain(printFrontMatter({ field }, '', { quoted: true })).fields).toEqual({ field });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test.each(['', '\n', '\n\n', 'a', 'a\n', '\na', '\r\n', 'a\r', '---\nx\n---\n', '\n---\n', '  a  '])(
     'the body %j is exact',
     (body) => {
@@ -103,7 +115,7 @@ describe('writing', () => {
     ].join('\n');
     const source = parseFrontMatter(original);
     const { zebra, big, points, notes } = source.fields;
-    expect(printFrontMatter({ title: 'New', zebra, big, notes, points, added: 1 }, 'body', source)).toBe(
+    expect(printFrontMatter({ title: 'New', zebra, big, notes, points, added: 1 }, 'body', { original: source })).toBe(
       [
         '---',
         'title: New',

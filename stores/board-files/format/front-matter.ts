@@ -101,26 +101,41 @@ function refuseUnsafeKeys(map: YAMLMap): void {
 /** Without a width, long lines are not folded; equal objects are written out, since aliases are refused on reading. */
 const printing = { schema: 'core', lineWidth: 0, aliasDuplicateObjects: false } as const;
 
+/** Every text on one line in double quotes, as JSON has it: less readable, and exact for every text. */
+const quoting = {
+  ...printing,
+  defaultStringType: 'QUOTE_DOUBLE',
+  doubleQuotedAsJSON: true,
+  blockQuote: false,
+} as const;
+
+/** How fields are printed. */
+export interface Notation {
+  /** Texts in double quotes: the printed blocks of a few texts with lines of spaces do not read back as these texts. */
+  quoted?: boolean;
+}
+
 /**
  * The text of a task file with `fields` in their order. Fields equal to those of `original` retain their notation and comments.
  */
 export function printFrontMatter(
   fields: Record<string, unknown>,
   body: string,
-  original?: Pick<FrontMatter, 'sources'>,
+  { original, ...notation }: Notation & { original?: Pick<FrontMatter, 'sources'> } = {},
 ): string {
   const parts = Object.entries(fields).map(([name, value]) => {
     const source = original?.sources.byField.get(name);
     if (!source) {
-      return printField(name, value);
+      return printField(name, value, notation);
     }
-    return source.lead + (isDeepStrictEqual(source.value, value) ? source.text : printField(name, value));
+    return source.lead + (isDeepStrictEqual(source.value, value) ? source.text : printField(name, value, notation));
   });
   return withFences(parts.join('') + (original?.sources.tail ?? ''), body);
 }
 
 /** The lines of one field. */
-export const printField = (name: string, value: unknown): string => stringify({ [name]: value }, printing);
+export const printField = (name: string, value: unknown, { quoted }: Notation = {}): string =>
+  stringify({ [name]: value }, quoted ? { ...quoting, defaultKeyType: 'PLAIN' } : printing);
 
 /** A whole text of its two parts. */
 export const withFences = (yaml: string, body: string): string =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { type FrontMatter, parseFrontMatter, printFrontMatter } from './front-matter';
+import { type FrontMatter, type Notation, parseFrontMatter, printFrontMatter } from './front-matter';
 import { patchFrontMatter } from './patched-front-matter';
 
-const written = (fields: Record<string, unknown>, body = ''): FrontMatter => ({
-  ...parseFrontMatter(printFrontMatter(fields, body)),
+const written = (fields: Record<string, unknown>, body = '', notation: Notation = {}): FrontMatter => ({
+  ...parseFrontMatter(printFrontMatter(fields, body, notation)),
   printed: true,
 });
 const textOf = ({ sources }: FrontMatter) =>
@@ -30,8 +30,13 @@ const line = fc.oneof(
 );
 const text = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
 const scalar = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null));
-const item = fc.oneof(scalar, fc.dictionary(fc.constantFrom('id', 'text', 'at', 'a b'), scalar, { maxKeys: 3 }));
-const value = fc.oneof(scalar, fc.array(item, { maxLength: 4 }), fc.dictionary(fc.constantFrom('x', 'y'), item));
+const object = { maxKeys: 3, noNullPrototype: true };
+const item = fc.oneof(scalar, fc.dictionary(fc.constantFrom('id', 'text', 'at', 'a b'), scalar, object));
+const value = fc.oneof(
+  scalar,
+  fc.array(item, { maxLength: 4 }),
+  fc.dictionary(fc.constantFrom('x', 'y'), item, object),
+);
 const names = ['id', 'title', 'comments', 'note'];
 const fieldsOf = fc
   .array(value, { minLength: names.length, maxLength: names.length })
@@ -42,14 +47,14 @@ describe('the front matter of a file that was written before', () => {
     const changes = fc.array(fc.tuple(fc.constantFrom(...names), value, fc.boolean()), { maxLength: 6 });
     fc.assert(
       fc.property(fieldsOf, changes, text, (first, changed, body) => {
-        let source = written(first, body);
+        let source = written(first, body, { quoted: true });
         let fields: Record<string, unknown> = { ...source.fields };
         for (const [name, next, grows] of changed) {
           const before = fields[name];
           fields = { ...fields, [name]: grows && Array.isArray(before) ? [...before, next] : next };
           const patched = patchFrontMatter(fields, body, source);
           if (!patched) {
-            source = written(fields, body);
+            source = written(fields, body, { quoted: true });
             continue;
           }
           const read = parseFrontMatter(patched.text);
@@ -70,6 +75,12 @@ describe('the front matter of a file that was written before', () => {
     const patched = patchFrontMatter({ ...fields, comments }, '', source);
     expect(patched?.text).toBe(printFrontMatter({ ...fields, comments }, ''));
     expect(patched?.source.sources.byField.get('note')).toBe(source.sources.byField.get('note'));
+  });
+
+  it.each([' \n', ' \n\t\n'])('is printed as a whole if a field becomes the text %j', (line) => {
+    const source = written({ id: 'TASK-1', list: ['x'], note: 'x' });
+    const patched = patchFrontMatter({ id: 'TASK-1', list: [{ line }], note: line }, '', source);
+    expect(patched).toBeUndefined();
   });
 
   it.each([

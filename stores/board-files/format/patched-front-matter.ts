@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { excessOf } from '../../../platform/yaml/limits';
 import type { FieldSource } from './field-sources';
-import { type FrontMatter, parseFields, printField, withFences } from './front-matter';
+import { type FrontMatter, FrontMatterError, parseFields, printField, withFences } from './front-matter';
 
 /** Lines that end a document, or begin another, wherever they are. */
 const documentMarks = /^(?:---|\.\.\.|%)/m;
@@ -73,6 +73,13 @@ function printedField(name: string, value: unknown): FieldSource | undefined {
   if (excessOf(text, '') !== undefined) {
     return undefined;
   }
-  const { fields } = parseFields(text);
-  return isDeepStrictEqual(fields, { [name]: value }) ? { lead: '', text, value: fields[name] } : undefined;
+  try {
+    const { fields } = parseFields(text);
+    return isDeepStrictEqual(fields, { [name]: value }) ? { lead: '', text, value: fields[name] } : undefined;
+  } catch (error) {
+    if (error instanceof FrontMatterError) {
+      return undefined;
+    }
+    throw error;
+  }
 }

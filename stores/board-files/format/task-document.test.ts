@@ -59,13 +59,13 @@ describe('task document', () => {
 
   test('writes what it read, to the byte', () => {
     const { task, source } = parseTask(whole, writtenAt);
-    expect(printTask(task, source)).toBe(whole);
+    expect(printTask(task, { original: source })).toBe(whole);
     expect(printTask(task)).toBe(whole);
   });
 
   test('writes fields in the order of the format, wherever they came from', () => {
     const { task, source } = parseTask('---\npoints: 8\nupdatedAt: 2026-01-31\nid: TASK-1\n---\n', writtenAt);
-    expect(printTask(task, source)).toBe(`---
+    expect(printTask(task, { original: source })).toBe(`---
 id: TASK-1
 title: Untitled
 type: code

@@ -1,6 +1,6 @@
 import { type Task, task as taskContract } from '../../../contracts/tasks/task';
 import type { FieldIssue } from '../../../platform/errors/app-error';
-import { type FrontMatter, FrontMatterError, parseFrontMatter, printFrontMatter } from './front-matter';
+import { type FrontMatter, FrontMatterError, type Notation, parseFrontMatter, printFrontMatter } from './front-matter';
 import { plain, wellFormed, withDefaultsFrom } from './plain';
 
 /** The text is not a task; the message names the fields as the file spells them, for the person who mends it. */
@@ -73,14 +73,10 @@ export function validTask(raw: Record<string, unknown>): Task {
   return withDefaultsFrom(raw, parsed.data) as Task;
 }
 
-/**
- * The text of a task's file. With `original`, unchanged fields retain their notation and comments.
- *
- * @throws Error when the text would not read back as the same task; nothing may be written then
- */
-export function printTask(task: Task, original?: FrontMatter): string {
+/** The text of a task's file. With `original`, unchanged fields retain their notation and comments. */
+export function printTask(task: Task, how: Notation & { original?: FrontMatter } = {}): string {
   const { fields, body } = partsOfTask(task);
-  return printFrontMatter(fields, body, original);
+  return printFrontMatter(fields, body, how);
 }
 
 /** The fields of a task's file in their order, and its body. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Task } from '../../../contracts/tasks/task';
 import { AppError } from '../../../platform/errors/app-error';
 import { currentOperation } from '../../../platform/operations/operation';
+import { excessOf } from '../../../platform/yaml/limits';
 import type { TaskFile } from '../board-file';
 import type { HeldLock } from '../task-locks';
 import { replaceFile } from './durable-file';
@@ -76,8 +77,12 @@ function patch(task: Task, original: FrontMatter | undefined): Composed | undefi
 function compose(task: Task, original: FrontMatter | undefined): Composed {
   // Retained notations are tried first; a hand-written one that does not survive a move is printed again.
   let parsed: ReturnType<typeof parseTask> | TaskDocumentError | undefined;
-  for (const source of original ? [original, undefined] : [undefined]) {
-    const text = printTask(task, source);
+  let text = '';
+  for (const how of [...(original ? [{ original }] : []), {}, { quoted: true }]) {
+    if (parsed instanceof TaskDocumentError && 'quoted' in how && excessOf(text, '') !== undefined) {
+      break;
+    }
+    text = printTask(task, how);
     if (Buffer.byteLength(text) > maxTaskFileBytes) {
       throw tooLarge(task, `it would be larger than ${maxTaskFileBytes / 1024 / 1024} MiB`);
     }

@@ -243,6 +243,7 @@ describe('GET /api/auth/status', () => {
       authenticated: false,
       sessionExpiry: null,
       authEnabled: true,
+      oidc: false,
       role: null,
     });
   });

@@ -189,6 +189,8 @@ describe('every operation', () => {
       'GET /health',
       'GET /health/live',
       'GET /health/ready',
+      // The handler asks for a key unless the caller is on this machine.
+      'GET /metrics',
       // A caller that knows the token of an invitation, or a pairing code, exchanges it for a credential.
       'POST /api/auth/device-pairing/exchange',
       'POST /api/auth/invitations/accept',

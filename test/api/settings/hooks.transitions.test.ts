@@ -124,13 +124,13 @@ describe('the watcher of task transitions', () => {
     const facts = { taskTitle: 'T', taskType: 'code', priority: 'low', timestamp: '2026-11-22T00:00:00.000Z' };
     const at = (revision: number, status: 'todo' | 'done') =>
       standings.record({ taskId: 'TASK-1', revision, status, location: 'active', facts });
-    await at(1, 'todo');
-    await standings.markDelivered('TASK-1', ['TASK-1/1/task.created']);
+    const first = await at(1, 'todo');
+    await standings.markDelivered('TASK-1', first);
     const noted = await Promise.all(Array.from({ length: 8 }, () => at(2, 'done')));
     const ids = ['TASK-1/2/task.status.changed', 'TASK-1/2/task.done'];
     expect(noted.map((pending) => pending.map(({ id }) => id))).toEqual(noted.map(() => ids));
     expect(noted[0]![0]!.context).toMatchObject({ previousStatus: 'todo', newStatus: 'done' });
-    await standings.markDelivered('TASK-1', ids);
+    await standings.markDelivered('TASK-1', noted[0] ?? []);
     expect(await at(1, 'todo')).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createGit } from '../../../providers/git/git';
 import { createBoard } from '../../../stores/board-files/board';
 import { checkedBoard } from '../../../stores/board-files/wrappers/checked-board';
-import { checkedWrites } from '../../../stores/port/checked-writes';
+import { checkedWrites } from '../../../stores/port/wrappers/checked-writes';
 import type { Database, EntryLog, LogEntry } from '../../../stores/port/collection';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { asksAfterSleep } from '../../../worker/activities/activity-callers';

@@ -56,6 +56,23 @@ export function documentsContract(harness: StoreHarness): void {
       await expect(again).rejects.toMatchObject({ keys: ['_id'] });
     });
 
+    it('inserts documents in their order, up to the first that is taken', async () => {
+      await people.insert({ _id: 'c', email: 'c@x' });
+      const all = ['a', 'b', 'c', 'd'].map((_id) => ({ _id, email: `${_id}@x` }));
+      expect(await people.insertAll(all)).toBe(2);
+      expect(await people.insertAll([{ _id: 'e', email: 'e@x' }, { _id: 'f', email: 'a@x' }, { _id: 'g' }])).toBe(1);
+      expect(await people.insertAll([])).toBe(0);
+      expect(
+        (await people.find({ _id: { $in: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] } })).map(({ _id }) => _id).sort(),
+      ).toEqual(['a', 'b', 'c', 'e']);
+    });
+
+    it('inserts nothing of a batch that has a document which cannot be stored', async () => {
+      const hostile = { _id: 'b', email: ['x'] as unknown as string };
+      await expect(people.insertAll([{ _id: 'a' }, hostile])).rejects.toThrow();
+      expect(await people.get('a')).toBeUndefined();
+    });
+
     it('lets exactly one of many insert an id', async () => {
       const inserts = Array.from({ length: 50 }, (_, number) => people.insert({ _id: 'a', team: 't', number }));
       const outcomes = await Promise.allSettled(inserts);

@@ -13,8 +13,10 @@ import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier
 import type { EntryLog } from '../../../../stores/port/collection';
 import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { CheckpointStore } from '../checkpoint-store';
+import type { ChildRunStore } from '../children/store';
 import type { Dispatcher } from '../dispatcher';
-import { hasEnded, type RunStatus, type Usage } from '../run';
+import { assertOpen } from '../open-run';
+import { hasEnded, type Usage } from '../run';
 import type { RunStore } from '../store';
 import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
@@ -31,6 +33,7 @@ export interface RunActivityDependencies {
   turns: StageMessageStore;
   checkpoints: Pick<CheckpointStore, 'put'>;
   continuations: ContinuationStore;
+  children: Pick<ChildRunStore, 'putUsage'>;
   events: Pick<EntryLog<RunEventEntry>, 'append'>;
   dispatcher: Dispatcher;
   models: Models;
@@ -78,9 +81,6 @@ export interface PromptAnswer {
   stopReason?: string;
 }
 
-/** Runs whose stages ask models. */
-const goesOn: readonly RunStatus[] = ['starting', 'running', 'paused'];
-
 /** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
 const keptCharacters = 8_000;
 
@@ -91,8 +91,8 @@ const roomForAnswer = (
 ): number => Math.min(maxTokens, Math.floor(window / 4));
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
-  const { runs, turns, checkpoints, continuations, events, dispatcher, models, schemas, proofs, messageProofs, now } =
-    dependencies;
+  const { runs, turns, checkpoints, continuations, children, events, dispatcher, models, schemas } = dependencies;
+  const { proofs, messageProofs, now } = dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
@@ -106,6 +106,9 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       const { runId, version } = update;
       if (!(await runs.project(runId, { version, task }, (run) => applyUpdate(run, update, runs.whole)))) {
         return;
+      }
+      if (update.used) {
+        await children.putUsage(runId, update.used);
       }
       if (update.checkpoints.length > 0) {
         const context_values = (await runs.get(runId))?.context ?? {};
@@ -184,9 +187,10 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       ...asked
     }: PromptInput): Promise<PromptAnswer> {
       const run = await runs.get(runId);
-      if (!run || !goesOn.includes(run.status)) {
+      if (!run) {
         throw ApplicationFailure.nonRetryable('The run does not exist.', modelFailed);
       }
+      assertOpen(run);
       const { attempt = Context.current().info.attempt, timeoutMs } = asked;
       try {
         const { limits } = models.choose(compact({ model }));

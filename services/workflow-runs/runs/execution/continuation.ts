@@ -1,4 +1,5 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import type { SetupState } from '../stages/setup';
 import type { Cursor } from './cursor';
 import type { AcceptedProof, Answer, Delivery } from './messages';
 import type { ProgressState } from './progress';
@@ -17,6 +18,10 @@ export interface RunState {
   cursor: Cursor;
   /** Absent where it has none. */
   workspace?: { queue?: string };
+  /** How far its setup has come; absent where it has none. */
+  setup?: SetupState;
+  /** The first launch of the run on the board; absent where it has none. */
+  board?: { root: string };
   progress: ProgressState;
   /** How often edges were taken, by their position in the graph. */
   traversals: [edge: number, times: number][];

@@ -20,13 +20,17 @@ export async function createContinuationStore(db: Database) {
   const records = await db.collection<ContinuationRecord>({ name: 'workflow-run-continuations' });
   return {
     async put({ runId, ...key }: ContinuationKey, texts: StoredTexts): Promise<void> {
-      await records.findOneAndUpdate({ _id: runId }, { $set: { ...key, ...texts } }, { upsert: true });
+      await records.findOneAndUpdate(
+        { _id: runId },
+        { $set: { ...key, ...texts, lists: texts.lists ?? {} } },
+        { upsert: true },
+      );
     },
     /** `undefined` when it is of another version, or for other executions. */
     async get({ runId, version, firstExecutionId }: ContinuationKey): Promise<StoredTexts | undefined> {
       const found = await records.get(runId);
       return found?.version === version && found.firstExecutionId === firstExecutionId
-        ? { context: found.context, guidance: found.guidance }
+        ? { context: found.context, guidance: found.guidance, ...(found.lists && { lists: found.lists }) }
         : undefined;
     },
     /** Removes what a run that has ended needs no more; nothing when it is removed already. */

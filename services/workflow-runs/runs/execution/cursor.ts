@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../../board/messages';
 import type { Stage } from '../run';
 import type { Outcome } from './edges';
 
@@ -21,6 +22,43 @@ export interface StageUnderWay {
   launch?: number;
   /** Which of the fallback models is asked, 1 for the first, and its first attempt; absent for the node's own model. */
   fallback?: { at: number; from: number };
+  /** Of a map. */
+  map?: MapUnderWay;
+  /** Of an agent. */
+  agent?: AgentUnderWay;
+  /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
+  child?: { id: string; untilMs?: number };
+}
+
+/** How far the launch of an agent has come. */
+export interface AgentUnderWay {
+  /** How often the board has refused it for now: another try is another launch. */
+  refusals: number;
+  taskId?: string;
+  /** The attempt that is waited for; absent until it is launched. */
+  attemptId?: string;
+  /** The agent of that attempt; absent until the board has named it. */
+  name?: string;
+  /** Until when, in milliseconds since 1970; absent where it waits for ever. */
+  untilMs?: number;
+  /** What the attempts before have used. */
+  used: AgentUsage;
+}
+
+/** An item of a map that is under way. */
+export interface ItemUnderWay extends StageUnderWay {
+  /** Its position in the list: 0, 1, 2 … */
+  index: number;
+}
+
+/** How far a map has come; its list and outputs are among the lists of the run's progress. */
+export interface MapUnderWay {
+  /** The position of the item that is begun next. */
+  next: number;
+  failures: { index: number; error: string }[];
+  items: ItemUnderWay[];
+  /** Why no further item is begun, but for failures. */
+  stopped?: string;
 }
 
 export interface Branch {
@@ -33,5 +71,10 @@ export interface Branch {
 
 /** The stages under way in a walk and its branches. */
 export function stagesUnderWay({ underWay, branches = [] }: Cursor): Stage[] {
-  return [...(underWay ? [underWay.stage] : []), ...branches.flatMap(({ cursor }) => stagesUnderWay(cursor))];
+  const items = underWay?.map?.items ?? [];
+  return [
+    ...items.map(({ stage }) => stage),
+    ...(underWay ? [underWay.stage] : []),
+    ...branches.flatMap(({ cursor }) => stagesUnderWay(cursor)),
+  ];
 }

@@ -23,7 +23,19 @@ export interface RunEvents {
   WebhookWaiting: { stage_id: string; expires_at?: string };
   WebhookReceived: { stage_id: string; characters: number };
   WebhookTimedOut: { stage_id: string };
+  MapStarted: { stage_id: string; items: number };
+  MapCompleted: { stage_id: string; failed: number };
+  ChildRunStarted: { stage_id: string; run_id: string };
+  ChildRunEnded: { stage_id: string; run_id: string; status: string };
+  /** The workspace has no commit after a command. */
+  SnapshotFailed: { stage_id: string; reason: string };
+  AgentWaiting: { stage_id: string; reason: string };
+  AgentLaunched: { stage_id: string; task_id: string; attempt_id: string };
+  AgentEnded: { stage_id: string; attempt_id: string; status: string };
+  AgentFallback: { stage_id: string; agent: string; error: string };
   Steered: { text: string };
+  /** Child runs that have as much guidance as they take. */
+  ChildRunsNotSteered: { run_ids: string[] };
   CheckpointSaved: { node_id: string; checkpoint_id: string };
 }
 export type RunEventName = keyof RunEvents;

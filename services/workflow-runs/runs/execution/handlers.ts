@@ -5,6 +5,7 @@ import {
   condition,
   patched,
   setHandler,
+  uuid4,
 } from '@temporalio/workflow';
 import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
 import type { RunActivities } from './activities';
@@ -12,6 +13,7 @@ import {
   type AcceptedProof,
   type Answer,
   answerQuestion,
+  type Cancel,
   cancelRun,
   continuing,
   deliverWebhook,
@@ -53,6 +55,15 @@ interface HandlerDependencies {
   /** Breaks off what is under way. */
   scope: CancellationScope;
   activities: Pick<RunActivities, 'runEnded' | 'verifyMessage'>;
+  children: ChildMessenger;
+}
+
+/** Passes messages on to the child runs. */
+export interface ChildMessenger {
+  /** Pauses or resumes them. */
+  pause: (paused: boolean) => Promise<void>;
+  /** Gives them guidance; returns the ids of those that take no more. */
+  steer: (guidance: Guidance & { id: string }) => Promise<string[]>;
 }
 
 const refused = (type: string, message: string): ApplicationFailure =>
@@ -81,7 +92,8 @@ function mustBeSigned(message: Signed | undefined): void {
  *
  * @returns the check of a message's proof, for the input as well
  */
-export function handleMessages({ runId, control, progress, scope, activities }: HandlerDependencies) {
+export function handleMessages(dependencies: HandlerDependencies) {
+  const { runId, control, progress, scope, activities, children } = dependencies;
   /** Only the service signs messages: any other sender is refused. */
   const verify = async (kind: RunMessageKind, message: Signed & object, acceptedAtMs = Date.now()): Promise<void> => {
     if (!patched('proven-messages')) {
@@ -132,9 +144,20 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
     progress.change({ status: pause ? 'paused' : 'running' });
     progress.record(pause ? { RunPaused: {} } : { RunUnpaused: {} }, macOf(message));
     await progress.flush();
+    if (progress.hasChildren) {
+      await CancellationScope.nonCancellable(() => children.pause(pause));
+    }
     // Another run may start while this one is paused.
     if (pause) {
       await activities.runEnded();
+    }
+  };
+
+  const steerChildren = async (guidance: Guidance & { id: string }): Promise<void> => {
+    const run_ids = await CancellationScope.nonCancellable(() => children.steer(guidance));
+    if (run_ids.length > 0) {
+      progress.record({ ChildRunsNotSteered: { run_ids } }, guidance.id);
+      await progress.flush();
     }
   };
 
@@ -160,8 +183,8 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
       await condition(() => control.ended);
     },
     {
-      validator: (message: Signed) => {
-        mustBe(!control.paused, 'Run is not cancellable.', message);
+      validator: (message: Cancel) => {
+        mustBe(!control.paused || message.byParent === true, 'Run is not cancellable.', message);
       },
     },
   );
@@ -213,7 +236,11 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
       if (isRepeated(message)) {
         return;
       }
-      const { proof: _proof, ...guidance } = message;
+      const { proof: _proof, id = uuid4(), ...given } = message;
+      if (progress.guidance.some((each) => each.id === id)) {
+        return;
+      }
+      const guidance = { id, ...given };
       // Before it is verified: what comes meanwhile has to fit beside it.
       progress.countGuidance(guidance);
       await verify('steer', message).catch((error: unknown) => {
@@ -223,6 +250,9 @@ export function handleMessages({ runId, control, progress, scope, activities }: 
       progress.addGuidance(guidance);
       progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } }, macOf(message));
       await progress.flush();
+      if (progress.hasChildren) {
+        await steerChildren(guidance);
+      }
     },
     {
       validator: (message: Guidance) => {

@@ -2,7 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ProvenMessage } from '../../../../platform/crypto/message-proof';
 import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
 import type { Graph, QuestionType } from '../../graph/graph';
-import type { RunVars } from '../run';
+import type { RunRecord, RunSetup, RunVars, TreeBudget } from '../run';
 import type { RunState } from './continuation';
 
 /** What the service signs: only the service starts or steers a run. */
@@ -15,6 +15,12 @@ export interface RunInput extends Signed {
   graph: Graph;
   /** Values that the run begins with; absent when it has none. */
   vars?: RunVars;
+  /** Absent when it has none. */
+  setup?: RunSetup;
+  /** Guidance that it begins with, of its parent; absent when there is none. */
+  guidance?: RunRecord['guidance'];
+  /** Of a child run: its parent, and the budgets that it shares. */
+  tree?: { parent: string; budgets: TreeBudget[] };
   /** An execution continues as new when its history has so many events. */
   maxEvents?: number;
   /** Of an execution that continues another one. */
@@ -54,6 +60,8 @@ export interface Delivery extends Signed {
 }
 
 export interface Guidance extends Signed {
+  /** By which runs of a tree recognise it; absent in what a caller sends. */
+  id?: string;
   text: string;
   file?: string;
   line?: number;
@@ -79,12 +87,19 @@ export const modelFailed = 'MODEL';
 
 export const pauseRun = defineUpdate<unknown, [Signed]>('pause');
 export const unpauseRun = defineUpdate<unknown, [Signed]>('unpause');
+/** A cancel; one that comes from the parent of a run also ends a run that is paused. */
+export interface Cancel extends Signed {
+  byParent?: true;
+}
 /** Ends the run, whatever it does; also one that has not begun. */
-export const cancelRun = defineUpdate<unknown, [Signed]>('cancel');
+export const cancelRun = defineUpdate<unknown, [Cancel]>('cancel');
 export const answerQuestion = defineUpdate<unknown, [Answer]>('answer');
 /** Hands the body of a call to the stage that waits for it. */
 export const deliverWebhook = defineUpdate<unknown, [Delivery]>('deliver');
 export const steerRun = defineUpdate<unknown, [Guidance]>('steer');
+
+/** Has a run read how its child runs are: one has ended. It changes nothing by itself, and is not signed. */
+export const lookAtChild = defineSignal<[childId: string]>('lookAtChild');
 
 /** Has the dispatcher check whether a queued run can be started. */
 export const lookAgain = defineSignal('lookAgain');

@@ -1,5 +1,5 @@
 import type { Graph } from '../../graph/graph';
-import type { RunCheckpoint, RunRecord, Stage } from '../run';
+import type { RunCheckpoint, RunRecord, Stage, TreeBudget } from '../run';
 import type { RunEvent } from './events';
 import type { Guidance, Question, WebhookWait } from './messages';
 
@@ -22,6 +22,8 @@ export interface RunUpdate {
   /** Values that are new or have changed. */
   context: Record<string, unknown>;
   guidance: RunRecord['guidance'];
+  /** What it has used, and the runs whose budgets count it; absent where no other run does. */
+  used?: { budgets: string[]; tokens: number; cost: number };
   /** An event that is recorded again after a crash has the same `key`. */
   events: { at: string; event: RunEvent; key?: string }[];
 }
@@ -43,10 +45,20 @@ export interface ProgressState {
   guidance: { pieces: number; characters: number };
   /** What prompts have used; absent in states of earlier versions. */
   used?: { tokens: number; cost: number };
+  /** Whether it has begun child runs; absent when not. */
+  hasChildren?: boolean;
+  /** The latest commit of its workspace; absent when there is none. */
+  commit?: string;
 }
 
-/** The values and guidance of a run. */
-export type StoredTexts = Pick<RunRecord, 'context' | 'guidance'>;
+/** The list that a map goes through, and the outputs of its items, null where there is none. */
+export interface MapLists {
+  items: unknown[];
+  outputs: unknown[];
+}
+
+/** The values and guidance of a run, and the lists of its maps, by their stages; those are absent when there are none. */
+export type StoredTexts = Pick<RunRecord, 'context' | 'guidance'> & { lists?: Record<string, MapLists> };
 
 /** How a run writes its record, and reads what an earlier execution has left. */
 export interface RunStorage {
@@ -66,7 +78,13 @@ const maxGuidance = { pieces: 200, characters: 20_000 };
 export class RunProgress {
   readonly context: Record<string, unknown> = {};
   readonly guidance: RunRecord['guidance'] = [];
+  /** Of the maps under way, by their stages. */
+  readonly lists = new Map<string, MapLists>();
+  /** Whether it has begun child runs. */
+  hasChildren: boolean;
   status: RunRecord['status'];
+  /** The latest commit of the workspace. */
+  commit: string | undefined;
 
   readonly #questions: Set<string>;
   readonly #visits: Map<string, number>;
@@ -86,7 +104,7 @@ export class RunProgress {
   #saving: Promise<void>;
 
   constructor(
-    private readonly run: { runId: string; graph: Graph },
+    private readonly run: { runId: string; graph: Graph; budgets: readonly TreeBudget[] },
     private readonly storage: RunStorage,
     earlier?: ProgressState,
   ) {
@@ -102,6 +120,8 @@ export class RunProgress {
     this.#logs = [...state.logs];
     this.#guidance = { ...state.guidance };
     this.used = { tokens: 0, cost: 0, ...state.used };
+    this.hasChildren = state.hasChildren ?? false;
+    this.commit = state.commit;
     this.loaded = earlier ? this.#load(earlier.version) : Promise.resolve();
     // An input that is refused needs none of it.
     this.loaded.catch(() => undefined);
@@ -122,6 +142,8 @@ export class RunProgress {
       questions: [...this.#questions],
       guidance: this.#guidance,
       used: this.used,
+      ...(this.hasChildren && { hasChildren: true }),
+      ...(this.commit !== undefined && { commit: this.commit }),
     };
   }
 
@@ -190,6 +212,12 @@ export class RunProgress {
     this.#pending.guidance.push(noted);
   }
 
+  /** Takes over guidance that the record of the run begins with. */
+  inheritGuidance(guidance: RunRecord['guidance']): void {
+    guidance.forEach((each) => this.countGuidance(each));
+    this.guidance.push(...guidance);
+  }
+
   ask(question: Question): void {
     this.#questions.add(question.id);
     this.#pending.asked.push(question);
@@ -228,6 +256,47 @@ export class RunProgress {
     return stage;
   }
 
+  /** Begins the work of a map for one item of its list. */
+  beginItem(map: Stage, index: number, kind: string): Stage {
+    const stage: Stage = {
+      id: `${map.id}:${index}`,
+      name: `${map.name} [${index}]`.slice(0, 200),
+      ...{ kind, parent: map.id, status: 'running', retries: 0, started_at: new Date().toISOString() },
+      ...(map.dot_id !== undefined && { dot_id: map.dot_id }),
+    };
+    this.#steps += 1;
+    const node_id = map.dot_id ?? map.id;
+    this.record({ StageStarted: { stage_id: stage.id, node_id, name: stage.name, kind } }, stage.id);
+    this.#touch(stage);
+    return stage;
+  }
+
+  /** Begins a command of the setup. */
+  beginSetup(index: number, command: string): Stage {
+    const stage: Stage = {
+      ...{ id: `setup:${index}`, name: command.slice(0, 200), kind: 'command', parent: 'setup', status: 'running' },
+      ...{ retries: 0, started_at: new Date().toISOString() },
+    };
+    const { id, name, kind } = stage;
+    this.record({ StageStarted: { stage_id: id, node_id: 'setup', name, kind } }, id);
+    this.#touch(stage);
+    return stage;
+  }
+
+  /** Notes the child run of a stage. */
+  beginChild(stage: Stage, runId: string): void {
+    stage.child_run = runId;
+    this.record({ ChildRunStarted: { stage_id: stage.id, run_id: runId } }, runId);
+    this.#touch(stage);
+  }
+
+  /** Notes the attempt of the board that a stage waits for. */
+  noteAgent(stage: Stage, agent: NonNullable<Stage['agent']>): void {
+    stage.agent = agent;
+    this.record({ AgentLaunched: { stage_id: stage.id, ...agent } }, agent.attempt_id);
+    this.#touch(stage);
+  }
+
   endStage(stage: Stage, status: 'completed' | 'failed' | 'cancelled', fields: Partial<Stage> = {}): void {
     const ended = new Date();
     const durationMs = ended.getTime() - new Date(stage.started_at ?? ended).getTime();
@@ -242,9 +311,13 @@ export class RunProgress {
     if (stage.retries > 0) {
       this.#retries[node_id] = (this.#retries[node_id] ?? 0) + stage.retries;
     }
-    this.#outcomes[node_id] = status;
+    // An item of a map is no visit of its node.
+    const isVisit = stage.parent === undefined;
+    if (isVisit) {
+      this.#outcomes[node_id] = status;
+    }
     this.#log(`${stage.id}: ${status}`);
-    if (status === 'completed') {
+    if (isVisit && status === 'completed') {
       this.#completed.add(node_id);
     }
     const facts = { stage_id: stage.id, node_id, duration_ms: durationMs };
@@ -271,6 +344,7 @@ export class RunProgress {
       logs: [...this.#logs],
       node_outcomes: { ...this.#outcomes },
       ...(next !== undefined && { next_node_id: next }),
+      ...(this.commit !== undefined && { git_commit_sha: this.commit }),
     };
     this.#pending.checkpoints = [...this.#pending.checkpoints.slice(1 - keptCheckpoints), checkpoint];
     this.record({ CheckpointSaved: { node_id: current, checkpoint_id: id } }, id);
@@ -285,13 +359,16 @@ export class RunProgress {
       }
       this.#pending = nothing();
       this.#version += 1;
-      await this.storage.save({ runId: this.run.runId, version: this.#version, ...pending });
+      const budgets = this.run.budgets.map(({ run_id }) => run_id);
+      const used = budgets.length > 0 ? { used: { budgets, ...this.used } } : {};
+      await this.storage.save({ runId: this.run.runId, version: this.#version, ...pending, ...used });
     });
     return this.#saving;
   }
 
   async #load(version: number): Promise<void> {
-    const { context, guidance } = await this.storage.load(version);
+    const { context, guidance, lists = {} } = await this.storage.load(version);
+    Object.entries(lists).forEach(([stageId, each]) => this.lists.set(stageId, each));
     Object.assign(this.context, context);
     this.guidance.unshift(...guidance);
   }
@@ -309,7 +386,7 @@ export class RunProgress {
   }
 }
 
-type Pending = Required<Omit<RunUpdate, 'runId' | 'version'>>;
+type Pending = Required<Omit<RunUpdate, 'runId' | 'version' | 'used'>>;
 
 const nothing = (): Pending => ({
   set: {},

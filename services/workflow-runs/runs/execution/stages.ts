@@ -1,8 +1,12 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
-import type { GraphNode } from '../../graph/graph';
-import type { Stage } from '../run';
+import type { Graph, GraphNode } from '../../graph/graph';
+import type { ChildRunActivities } from '../children/activities';
+import type { Stage, TreeBudget } from '../run';
+import { runAgent } from '../stages/agent';
+import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
 import { runLaunch } from '../stages/launch';
+import { runMap } from '../stages/map';
 import { awaitWebhook } from '../stages/webhook';
 import { askModel } from './ask-model';
 import { type Continuation, SuspendedError } from './continuation';
@@ -11,12 +15,18 @@ import type { Outcome } from './edges';
 import type { Answer, Delivery, Question } from './messages';
 import type { RunProgress } from './progress';
 import { fillIn, maxPromptCharacters } from './prompt-text';
+import { RunFailedError } from './run-failed';
 import type { Walkers } from './walkers';
 
 /** What the stages of one run share. */
 export interface StageContext {
   runId: string;
   goal: string | undefined;
+  graph: Graph;
+  /** Whether the run is paused: nothing further is begun meanwhile. */
+  isPaused: () => boolean;
+  /** Values that stages read and set: those of the run, or of one item of a map. */
+  values: { all: () => Readonly<Record<string, unknown>>; set: (values: Record<string, unknown>) => void };
   progress: RunProgress;
   /** Answers that have come, by question. */
   answers: Map<string, Answer>;
@@ -26,6 +36,18 @@ export interface StageContext {
   walkers: Walkers;
   /** The task queue of the host with the run's workspace; absent until it has one. */
   workspace: { queue?: string };
+  /** The first launch of the run on the board, and whether one is under way. */
+  board: { root?: string; launching: boolean };
+  tree: {
+    /** Budgets that it shares with its child runs, and with the runs above it. */
+    budgets: readonly TreeBudget[];
+    /** What the runs have used that each of them covers, by the run it is of. */
+    usage: () => Promise<Record<string, { tokens: number; cost: number }>>;
+    /** How a child run has ended; nothing while it has not. */
+    read: ChildRunActivities['readChildRun'];
+    /** The child runs that have reported their end. */
+    reported: Set<string>;
+  };
 }
 
 /**
@@ -36,24 +58,44 @@ export interface StageContext {
 export async function visit(node: GraphNode, run: StageContext, cursor: Cursor): Promise<Outcome> {
   const { progress } = run;
   const underWay = cursor.underWay ?? { stage: progress.beginStage(node.id) };
-  const { stage } = underWay;
   cursor.underWay = underWay;
+  try {
+    const outcome = await perform(node, underWay, run);
+    delete cursor.underWay;
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof SuspendedError)) {
+      delete cursor.underWay;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Does the work of a stage, and reports its end.
+ *
+ * @throws only when the run is cancelled or cannot continue, or SuspendedError, when the stage has not ended
+ */
+export async function perform(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Outcome> {
+  const { progress } = run;
+  const { stage } = underWay;
   try {
     const { outcome, reported } = await work(node, underWay, run);
     progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', reported);
-    delete cursor.underWay;
     return outcome;
   } catch (error) {
     if (error instanceof SuspendedError) {
       throw error;
     }
-    delete cursor.underWay;
     if (isCancellation(error)) {
       progress.endStage(stage, 'cancelled');
       throw error;
     }
     const reason = reasonOf(error);
     progress.endStage(stage, 'failed', { failure_reason: reason, retries: retriesOf(error) });
+    if (error instanceof RunFailedError) {
+      throw error;
+    }
     return { outcome: 'fail', reason };
   }
 }
@@ -74,6 +116,12 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return askHuman(node, underWay, run);
     case 'command':
       return runCommand(node, underWay, run);
+    case 'map':
+      return runMap(node, underWay, { ...run, perform });
+    case 'child':
+      return runChild(node, underWay, run);
+    case 'agent':
+      return runAgent(node, underWay, run);
     case 'launch':
       return runLaunch(node, underWay, run);
     case 'webhook':
@@ -96,8 +144,8 @@ export const wait = (
 ): Promise<boolean> => walkers.rest(() => continuation.wait(holds, until));
 
 async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
-  const { runId, goal, progress } = run;
-  const prompt = fillIn(node.prompt ?? '', goal, progress.context);
+  const { runId, goal, progress, values } = run;
+  const prompt = fillIn(node.prompt ?? '', goal, values.all());
   if (prompt.length > maxPromptCharacters) {
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
   }
@@ -110,14 +158,14 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
       stageId: underWay.stage.id,
       prompt,
       ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
-      ...(node.system !== undefined && { system: fillIn(node.system, goal, progress.context) }),
+      ...(node.system !== undefined && { system: fillIn(node.system, goal, values.all()) }),
       ...(node.model !== undefined && { model: node.model }),
       ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
       ...(node.outputSchema && { schema: node.outputSchema }),
     },
   );
   const output = node.outputSchema ? answer.output : answer.text;
-  progress.setValues({ [`${node.id}_output`]: output, last_output: output });
+  values.set({ [`${node.id}_output`]: output, last_output: output });
   const { model, usage, retries, stopReason } = answer;
   const cut = stopReason !== undefined && { stop_reason: stopReason };
   return {

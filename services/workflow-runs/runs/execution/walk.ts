@@ -1,23 +1,17 @@
-import { condition, patched } from '@temporalio/workflow';
-import type { Graph, GraphEdge, GraphNode } from '../../graph/graph';
+import { patched } from '@temporalio/workflow';
+import type { GraphEdge, GraphNode } from '../../graph/graph';
 import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
+import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 
 export interface Walk extends StageContext {
-  graph: Graph;
-  /** Whether the run is paused: no further node is begun meanwhile. */
-  isPaused: () => boolean;
   /** How often each edge was taken. */
   traversals: Map<GraphEdge, number>;
-}
-
-/** Why a run cannot continue. */
-export class RunFailedError extends Error {
-  override readonly name = 'RunFailedError';
 }
 
 /** The record is written at least once for so many stages: nodes that wait for nothing may follow each other for long. */
@@ -47,6 +41,9 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
       await untilMayBegin(run);
       assertMayVisit(node, run);
       assertWithinBudget(node, run);
+      if (run.tree.budgets.length > 0) {
+        await assertWithinTree(node, run);
+      }
     }
     const outcome = cursor.branches ? success : await visit(node, run, cursor);
     if (node.kind === 'exit') {
@@ -73,22 +70,9 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
   }
 }
 
-/** @throws SuspendedError */
-async function untilMayBegin({ progress, isPaused, continuation, walkers }: Walk): Promise<void> {
-  if (isPaused()) {
-    await progress.flush();
-    await walkers.rest(() => condition(() => !isPaused() || continuation.isDue));
-  }
-  if (continuation.isDue) {
-    throw new SuspendedError();
-  }
-}
-
 /** @throws RunFailedError */
 function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk): void {
-  if (progress.steps >= runLimits.stages) {
-    throw new RunFailedError(`It has visited ${runLimits.stages} nodes, which is the most a run may visit.`);
-  }
+  assertFewStages({ progress });
   const limit = maxVisits ?? graph.loopLimit;
   if (progress.visitsOf(id) >= (limit ?? runLimits.usualVisits)) {
     throw new RunFailedError(
@@ -96,19 +80,6 @@ function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk)
         ? `It came to ${id} more than ${runLimits.usualVisits} times: it goes in circles. Set max_visits or loop_limit if it is meant to.`
         : `It came to ${id} more than ${limit} times, which is its limit.`,
     );
-  }
-}
-
-/** @throws RunFailedError for a prompt that the budget of the run has nothing left for */
-function assertWithinBudget({ kind, id }: GraphNode, { graph: { budget }, progress: { used } }: Walk): void {
-  if (kind !== 'prompt') {
-    return;
-  }
-  if (budget?.tokens !== undefined && used.tokens >= budget.tokens) {
-    throw new RunFailedError(`It has used ${used.tokens} of ${budget.tokens} tokens, so that ${id} is not asked.`);
-  }
-  if (budget?.cost !== undefined && used.cost >= budget.cost) {
-    throw new RunFailedError(`It has used $${used.cost.toFixed(4)} of $${budget.cost}, so that ${id} is not asked.`);
   }
 }
 

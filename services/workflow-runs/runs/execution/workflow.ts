@@ -12,18 +12,23 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunStatus } from '../run';
+import type { ChildRunActivities } from '../children/activities';
+import type { RunStatus, TreeBudget } from '../run';
+import { runSetup, type SetupState } from '../stages/setup';
 import type { RunActivities } from './activities';
 import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
-import { handleMessages, type RunControl } from './handlers';
-import { lookAgain, type RunInput } from './messages';
+import { type ChildMessenger, handleMessages, type RunControl } from './handlers';
+import { lookAgain, lookAtChild, type RunInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
-import { RunFailedError, type Walk, walk } from './walk';
+import { RunFailedError } from './run-failed';
+import { perform } from './stages';
+import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
 
-type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'>;
+type LocalActivities = Omit<RunActivities, 'runPrompt' | 'deleteContinuation'> &
+  Pick<ChildRunActivities, 'reportToParent' | 'readTreeUsage' | 'readChildRun'>;
 
 /** Store work and a signal: short, repeatable, and not worth a round trip by way of the queue. */
 const localActivities = proxyLocalActivities<LocalActivities>({
@@ -37,7 +42,20 @@ const { deleteContinuation } = proxyActivities<Pick<RunActivities, 'deleteContin
   summary: 'delete the continuation',
 });
 
+const { pauseChildRuns, cancelChildRuns, steerChildRuns } = proxyActivities<
+  Pick<ChildRunActivities, 'pauseChildRuns' | 'cancelChildRuns' | 'steerChildRuns'>
+>({
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '15 seconds',
+  // What is not reached in this time is cancelled when runs are reconciled.
+  scheduleToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
+});
+
 const nothing = (): undefined => undefined;
+
+/** Ends of child runs that are noted at a time. */
+const maxReported = 1_000;
 
 /** Messages are remembered for this long after their proofs expire, in milliseconds: clocks differ. */
 const proofToleranceMs = 300_000;
@@ -47,13 +65,14 @@ const proofToleranceMs = 300_000;
  * continues as new: what waits, waits again in the next execution.
  */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
-  const { runId, graph, state, maxEvents } = input;
+  const { runId, graph, state, maxEvents, tree, setup } = input;
+  const budgets = budgetsOf(input);
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
   const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
   const startedAt = state ? new Date(state.startedAt) : new Date();
   const eventsSoFar = (): number => (state?.events ?? 0) + workflowInfo().historyLength;
   const progress = new RunProgress(
-    { runId, graph },
+    { runId, graph, budgets },
     {
       // What is written is written whole: a run that is cancelled meanwhile writes its end behind it.
       save: (update) => CancellationScope.nonCancellable(() => activities.saveRun({ ...update, task: eventsSoFar() })),
@@ -81,11 +100,24 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     acceptedProofs: [...(state?.acceptedProofs ?? [])],
   };
   const scope = new CancellationScope();
-  const verify = handleMessages({ runId, control, progress, scope, activities });
+  const children: ChildMessenger = {
+    pause: (paused) => pauseChildRuns({ runId, paused }),
+    steer: (guidance) => steerChildRuns({ runId, guidance }),
+  };
+  const verify = handleMessages({ runId, control, progress, scope, activities, children });
+  const reported = new Set<string>();
+  setHandler(lookAtChild, (childId) => {
+    // Only what a stage waits for is read, and forgotten: more are not collected.
+    if (reported.size < maxReported) {
+      reported.add(childId);
+    }
+  });
 
   const walkers = new Walkers();
   const continuation = new Continuation(maxEvents);
   const workspace: Walk['workspace'] = state?.workspace ?? {};
+  const setupState: SetupState = state?.setup ?? { at: 0 };
+  const board: Walk['board'] = { ...state?.board, launching: false };
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
@@ -93,6 +125,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       if (input.vars) {
         progress.setValues(input.vars);
       }
+      progress.inheritGuidance(input.guidance ?? []);
       progress.record(
         { RunStarted: { name: graph.name, ...(graph.goal !== undefined && { goal: graph.goal }) } },
         'run',
@@ -106,12 +139,25 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       answers: control.answers,
       deliveries: control.deliveries,
       isPaused: () => control.paused,
+      values: { all: () => progress.context, set: (values) => progress.setValues(values) },
+      tree: {
+        budgets,
+        reported,
+        read: (input) => activities.readChildRun(input),
+        usage: () => activities.readTreeUsage({ runId, budgets: budgets.map(({ run_id }) => run_id) }),
+      },
       traversals,
       continuation,
       walkers,
       workspace,
+      board,
     };
-    return walkers.count(() => walk(cursor, run));
+    return walkers.count(async () => {
+      if (setup) {
+        await runSetup(setup, setupState, { ...run, perform });
+      }
+      return walk(cursor, run);
+    });
   };
   /** A run that waits does not count against the concurrency limit. */
   const reportWaiting = async (waiting: boolean): Promise<void> => {
@@ -147,9 +193,16 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       await progress.flush();
       await condition(allHandlersFinished);
     } while (!progress.isSaved || !allHandlersFinished());
-    const next: RunInput = { runId, graph, ...(maxEvents !== undefined && { maxEvents }), state: currentState() };
+    const next: RunInput = {
+      ...{ runId, graph },
+      ...(maxEvents !== undefined && { maxEvents }),
+      ...(tree && { tree }),
+      ...(setup && { setup }),
+      state: currentState(),
+    };
     const { context, guidance } = progress;
-    return { ...next, proof: await activities.prepareContinuation(next, { context, guidance }, firstExecutionId) };
+    const texts = { context, guidance, ...(progress.lists.size > 0 && { lists: Object.fromEntries(progress.lists) }) };
+    return { ...next, proof: await activities.prepareContinuation(next, texts, firstExecutionId) };
   };
   const currentState = (): RunState => ({
     startedAt: startedAt.toISOString(),
@@ -158,6 +211,8 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     waiting: walkers.waiting,
     cursor,
     ...(workspace.queue !== undefined && { workspace }),
+    ...(setup && { setup: setupState }),
+    ...(board.root !== undefined && { board: { root: board.root } }),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
       const times = traversals.get(edge);
@@ -189,6 +244,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   }
 
   return CancellationScope.nonCancellable(async () => {
+    if (progress.hasChildren) {
+      await cancelChildRuns({ runId }).catch(nothing);
+    }
     if (control.timedOut && !control.cancelled && isCancellation(failure)) {
       failure = new RunFailedError('The time that its budget allows is over.');
     }
@@ -198,7 +256,8 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     const message = failure instanceof Error ? failure.message : 'It failed.';
     const error = status === 'failed' ? { error: { message } } : {};
     // Those that wait while the execution was about to continue.
-    stagesUnderWay(cursor).forEach((stage) => progress.endStage(stage, 'cancelled'));
+    const underWay = [...(setupState.underWay ? [setupState.underWay.stage] : []), ...stagesUnderWay(cursor)];
+    underWay.forEach((stage) => progress.endStage(stage, 'cancelled'));
     progress.withdrawAll();
     progress.change({ status, ended_at: endedAt.toISOString(), ...error });
     if (status === 'completed') {
@@ -213,6 +272,9 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     control.ended = true;
     setCurrentDetails(status === 'failed' ? `Failed: ${message}` : `The run is ${status}.`);
     await activities.runEnded();
+    if (tree) {
+      await activities.reportToParent({ runId });
+    }
     // One that was about to continue may have stored its state as well.
     if (state || continuation.isDue) {
       await deleteContinuation({ runId });
@@ -220,6 +282,15 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     await condition(allHandlersFinished);
     return status;
   });
+}
+
+/** The budgets that a run shares: its own with its child runs, and those of the runs above it. */
+function budgetsOf({ runId, graph: { nodes, budget }, tree }: RunInput): TreeBudget[] {
+  const { tokens, cost } = budget ?? {};
+  const hasChildren = Object.values(nodes).some(({ child }) => child !== undefined);
+  const isShared = hasChildren && (tokens !== undefined || cost !== undefined);
+  const own = { run_id: runId, ...(tokens !== undefined && { tokens }), ...(cost !== undefined && { cost }) };
+  return [...(isShared ? [own] : []), ...(tree?.budgets ?? [])];
 }
 
 /**

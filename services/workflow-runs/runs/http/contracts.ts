@@ -33,6 +33,18 @@ export const runCreate = z
   .strictObject({
     dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
     vars: runVars.optional(),
+    /** What the workspace begins with: a repository by its name, at a branch, tag or commit (its HEAD when absent). */
+    repository: z.strictObject({ name: text(64), base: text(200).optional() }).optional(),
+    /** Programs with their arguments that run in the workspace before the first node, none in a shell. */
+    setup: z
+      .strictObject({
+        commands: z
+          .array(z.array(text(8_000)).min(1).max(100))
+          .min(1)
+          .max(20),
+        timeout_ms: z.number().int().min(1_000).max(86_400_000).optional(),
+      })
+      .optional(),
   })
   .meta({ id: 'RunCreate' });
 export type RunCreate = z.infer<typeof runCreate>;
@@ -46,6 +58,8 @@ export const runAnswer = z
     status: runStatus,
     title: z.string(),
     workflow: z.object({ name: z.string(), slug: z.string() }),
+    /** Of a child run: the run and stage that it belongs to, and the run at the top of the tree. */
+    parent: z.object({ run_id: runId, stage_id: z.string(), root: runId }).optional(),
     error: z.object({ message: z.string() }).optional(),
     /** 1 for the next one; only while it is queued. */
     queue_position: z.number().int().optional(),
@@ -56,7 +70,10 @@ export const runAnswer = z
     timings: z.object({ elapsed_secs: z.number() }).optional(),
     /** The first of its open questions. */
     question: z.object({ text: z.string() }).optional(),
-    repository: noWorkspace,
+    repository: z
+      .object({ name: z.string(), base: z.string(), commit: z.string() })
+      .nullable()
+      .meta({ description: 'What its workspace began with' }),
     pull_request: noWorkspace,
     sandbox: noWorkspace,
   })
@@ -67,6 +84,8 @@ export const runListQuery = z.strictObject({
   ...pageFields,
   status: runStatus.optional(),
   workflow: z.string().max(100).optional(),
+  /** Only the child runs of this run. */
+  parent: runId.optional(),
 });
 
 export const stageAnswer = stage.meta({ id: 'Stage' });
@@ -130,7 +149,13 @@ export const changedFile = z
   .meta({ id: 'ChangedFile' });
 
 export const configuration = z
-  .object({ version: z.literal(1), goal: z.string().optional(), graph: z.string(), vars: runVars.optional() })
+  .object({
+    version: z.literal(1),
+    goal: z.string().optional(),
+    graph: z.string(),
+    vars: runVars.optional(),
+    setup: z.object({ commands: z.array(z.array(z.string())), timeout_ms: z.number().int().optional() }).optional(),
+  })
   .meta({ id: 'RunConfiguration' });
 
 export const workflowItem = z

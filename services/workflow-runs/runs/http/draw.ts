@@ -15,7 +15,10 @@ const shapes: Record<GraphNode['kind'], string> = {
   wait: 'ellipse',
   webhook: 'cds',
   command: 'component',
-  launch: 'box3d',
+  map: 'box3d',
+  child: 'folder',
+  agent: 'tab',
+  launch: 'tab',
 };
 
 const colours: Record<Stage['status'], string> = {
@@ -33,7 +36,9 @@ const colours: Record<Stage['status'], string> = {
  * @throws AppError 502 when it cannot be drawn
  */
 export async function drawGraph(graph: Graph, { stages }: Pick<RunRecord, 'stages'>): Promise<string> {
-  const statuses = new Map(stages.map(({ dot_id, status }) => [dot_id, status]));
+  const statuses = new Map(
+    stages.filter(({ parent }) => parent === undefined).map(({ dot_id, status }) => [dot_id, status]),
+  );
   const viz = await instance();
   const drawn = viz.render(
     {

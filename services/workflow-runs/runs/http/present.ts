@@ -4,7 +4,7 @@ import type { RunAnswer } from './contracts';
 
 /** A run as its callers see it. */
 export function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; queuePosition?: number }): RunAnswer {
-  const { _id, status, title, workflow, error, created_at, started_at, ended_at, questions } = run;
+  const { _id, status, title, workflow, error, created_at, started_at, ended_at, questions, parent } = run;
   const elapsedMs =
     started_at && (ended_at === undefined ? now.getTime() : Date.parse(ended_at)) - Date.parse(started_at);
   const [question] = questions ?? [];
@@ -13,12 +13,13 @@ export function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; 
     status,
     title,
     workflow,
+    ...(parent && { parent: { run_id: parent.run_id, stage_id: parent.stage_id, root: parent.root } }),
     ...compact({ error, queue_position: queuePosition }),
     created_at,
     ...compact({ started_at, ended_at }),
     ...(typeof elapsedMs === 'number' && { timings: { elapsed_secs: Math.max(0, elapsedMs) / 1000 } }),
     ...(question && { question: { text: question.text } }),
-    repository: null,
+    repository: run.repository ?? null,
     pull_request: null,
     sandbox: null,
   };

@@ -8,7 +8,18 @@ import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
-import { assertCommands, assertModels, assertRoomFor, assertSchemas, assertVars, newRun } from './new-run';
+import {
+  assertAgents,
+  assertChildren,
+  assertCommands,
+  assertModels,
+  assertRoomFor,
+  assertSchemas,
+  assertSetup,
+  assertVars,
+  newRun,
+  repositoryOf,
+} from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 
@@ -17,7 +28,7 @@ const byId = z.strictObject({ id: runId });
 
 /** Runs: start, list, read, cancel, pause, unpause (specification 3, C). */
 export function runRoutes(routes: Routes, context: RunsContext): void {
-  const { runs, workflows, models, graphs, dispatcher, commands, sandbox, taskQueue, now, log } = context;
+  const { runs, workflows, models, graphs, dispatcher, commands, sandbox, board, taskQueue, now, log } = context;
 
   const answered = async (run: RunRecord) =>
     presentRun(run, {
@@ -40,9 +51,13 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       const graph = await readGraph(graphs, body.dot_source);
       assertModels(graph, models);
       assertVars(graph, body.vars);
+      assertAgents(graph, board);
       await assertCommands(graph, sandbox);
+      await assertChildren(graph, context);
       await assertSchemas(graph, context);
-      const run = newRun(body, graph, { user: auth.userId, at: now() });
+      await assertSetup(body, sandbox);
+      const repository = await repositoryOf(body, graph, context);
+      const run = newRun(body, graph, { user: auth.userId, at: now(), repository });
       // One after another: what is counted includes every run that was accepted before.
       await runExclusive(`insert workflow run/${taskQueue}`, async () => {
         await assertRoomFor(context);
@@ -66,8 +81,8 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       query: runListQuery,
       response: pageOf(runAnswer),
     },
-    async ({ query: { status, workflow, ...page } }) => {
-      const filter = { slug: workflow, statuses: status && [status] };
+    async ({ query: { status, workflow, parent, ...page } }) => {
+      const filter = { slug: workflow, parent, statuses: status && [status] };
       const { data, meta } = await readPage<RunRecord>(page, (range) => runs.find(filter, range));
       return { data: await Promise.all(data.map(answered)), meta };
     },

@@ -22,11 +22,11 @@ const { assignWorkspace } = proxyActivities<Pick<CommandActivities, 'assignWorks
 
 /** Runs the program of a node on the host of the run's workspace, again as often as the node allows when it fails. */
 export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
-  const { runId, goal, progress, continuation, workspace } = run;
+  const { runId, goal, progress, values, continuation, workspace } = run;
   const { command, maxRetries, timeoutMs = usualCommandMs } = node;
   const { id: stageId } = underWay.stage;
   const [program = '', ...rest] = command?.argv ?? [];
-  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, progress.context))];
+  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, values.all()))];
   if (argv.some(({ length }) => length > maxCharacters.one) || argv.join('').length > maxCharacters.all) {
     throw new Error('The arguments of the command are too long once their values are in them.');
   }
@@ -49,7 +49,7 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
     const attempt = await nextAttempt(node, underWay, run);
     const result = await continuation.duringPrompt(() => start({ ...input, attempt }));
     if (result.failure === undefined || attempt > maxRetries) {
-      return ended(node, result, { run, attempt });
+      return ended(node, result, { run, attempt, stageId });
     }
     progress.record(
       { StageRetrying: { stage_id: stageId, attempt, error: result.failure } },
@@ -61,16 +61,22 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
 
 function ended(
   { id }: GraphNode,
-  { exitCode, output, value, failure }: CommandResult,
-  { run: { progress }, attempt }: { run: StageContext; attempt: number },
+  { exitCode, output, value, failure, snapshot }: CommandResult,
+  { run: { values, progress }, attempt, stageId }: { run: StageContext; attempt: number; stageId: string },
 ): Worked {
   const shown = value === undefined ? output : value;
-  progress.setValues({
+  values.set({
     ...{ [`${id}_output`]: shown, last_output: shown },
     ...{ [`${id}_exit_code`]: exitCode, last_exit_code: exitCode },
   });
+  if (snapshot && 'problem' in snapshot) {
+    progress.record({ SnapshotFailed: { stage_id: stageId, reason: snapshot.problem } }, stageId);
+  } else if (snapshot) {
+    progress.commit = snapshot.commit;
+  }
+  const touched = snapshot && 'touched' in snapshot ? { files_touched: snapshot.touched } : {};
   const retries = attempt - 1;
   return failure === undefined
-    ? { outcome: { outcome: 'success' }, reported: { retries, notes: output.slice(0, 200) } }
-    : { outcome: { outcome: 'fail', reason: failure }, reported: { retries, failure_reason: failure } };
+    ? { outcome: { outcome: 'success' }, reported: { retries, notes: output.slice(0, 200), ...touched } }
+    : { outcome: { outcome: 'fail', reason: failure }, reported: { retries, failure_reason: failure, ...touched } };
 }

@@ -160,7 +160,12 @@ describe('a command of a run', () => {
     ]);
     const page = await get(`/runs/${id}/files?page[limit]=1&page[offset]=1`);
     expect(page).toMatchObject({ data: [{ old_file: { name: 'binary', contents: '' } }], meta: { has_more: true } });
-    expect((await service.call('GET', `/runs/${id}/files?checkpoint=c.1`)).status).toBe(404);
+    expect((await service.call('GET', `/runs/${id}/files?checkpoint=start.1`)).status).toBe(404);
+    // A checkpoint has regular files and links.
+    const { data: committed } = await get(`/runs/${id}/files?checkpoint=c.1`);
+    expect(committed.map(({ new_file }: { new_file: { name: string } }) => new_file.name)).toEqual([
+      ...['a/b/text', 'binary', 'dir', 'empty', 'large', 'link'],
+    ]);
     const many = await start(single(`command=${sh('seq 10001 | xargs touch')}`));
     await untilStatus(many, 'completed');
     expect((await service.call('GET', `/runs/${many}/files`)).status).toBe(409);

@@ -1,6 +1,6 @@
 /**
  * Records histories of this service's workflows into `histories`, from the service as it is built now. Run before a change
- * to a workflow, so that the change can be replayed against them:
+ * to a workflow, so that the change can be replayed against them. Those that are there stay, of earlier versions; delete one to record it again:
  * `npm run build && node -r ./test/support/register-ts.cjs test/services/workflow-runs/replay/record.ts`
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,13 +14,14 @@ import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
 import { callerSettings, tokenOf } from '../service-under-test';
 import { recordRuns } from './runs';
+import { recordTrees } from './trees';
 
 const histories = join(__dirname, 'histories');
 const root = join(__dirname, '..', '..', '..', '..');
 
 async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
-  const limits = { WORKFLOW_RUNS_CONCURRENCY: '1', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '100' };
+  const limits = { WORKFLOW_RUNS_CONCURRENCY: '1', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '150' };
   const settings = { WORKFLOW_RUNS_PORT: '0', ...limits, ...callerSettings, ...models.settings };
   const service = await startService(settings, { services: ['workflow-runs'] });
   const connection = await Connection.connect({ address: service.temporalAddress });
@@ -63,7 +64,11 @@ async function main(): Promise<void> {
     const history = await workflow.getHandle(workflowId, executionId).fetchHistory();
     // Stacks of failures name files; their location on this machine must not be recorded.
     const text = historyToJSON(history).replaceAll(`${root}/`, '');
-    await writeFile(join(histories, `${name}.json`), text);
+    await writeFile(join(histories, `${name}.json`), text, { flag: 'wx' }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw error;
+      }
+    });
   }
   async function keepOne(workflowId: string, name: string): Promise<void> {
     await workflow.getHandle(workflowId).result();
@@ -94,7 +99,9 @@ async function main(): Promise<void> {
     gate.open();
     await keep(superseded.id, 'session-superseded', 'session-superseding');
 
-    await recordRuns({ call, keepOne, keepNow, keepEach, provider: models.provider });
+    const recorder = { call, keepOne, keepNow, keepEach, provider: models.provider };
+    await recordTrees(recorder);
+    await recordRuns(recorder);
   } finally {
     await connection.close();
     await service.close();

@@ -18,8 +18,8 @@ const asked = `digraph Asked { start -> ask -> p; ask [shape=hexagon]; p [shape=
 const late = 'digraph Late { start -> ask -> exit; ask [shape=hexagon, timeout="10ms"] }';
 
 const prompting = 'digraph Prompting { start -> ask -> exit; ask [prompt="Hi"] }';
-/** How often a run is paused until its history is too long, with a limit of 100 events. */
-const pauses = 8;
+/** How often a run is paused until its history is too long, with a limit of 150 events. */
+const pauses = 12;
 
 /**
  * Records a run that is paused, steered and answered, one cancelled in the middle, one that was queued, one that failed, one that

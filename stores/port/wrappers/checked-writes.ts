@@ -1,6 +1,6 @@
-import type { BlobStore } from '../blobs/blob-store';
-import type { Collection, Database, EntryLog, LogEntry, Stored } from './collection';
-import type { TextIndex } from './text/text-index';
+import type { BlobStore } from '../../blobs/blob-store';
+import type { Collection, Database, EntryLog, LogEntry, Stored } from '../collection';
+import type { TextIndex } from '../text/text-index';
 
 /**
  * The same database, with a check right before each write.
@@ -82,6 +82,10 @@ const checkedCollection = <T extends Stored>(collection: Collection<T>, assertAl
   async insert(document) {
     assertAllowed();
     return collection.insert(document);
+  },
+  async insertAll(documents) {
+    assertAllowed();
+    return collection.insertAll(documents);
   },
   async findOneAndUpdate(filter, update, options) {
     assertAllowed();

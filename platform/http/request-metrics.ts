@@ -1,0 +1,18 @@
+import type { RecordDuration } from '../metrics/metrics';
+import type { HttpMiddleware } from './context';
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Measures each request by its route, never by its path: that has ids, and whatever a caller sends. */
+export const requestMetrics =
+  (record: RecordDuration): HttpMiddleware =>
+  async (ctx, next) => {
+    const startedAt = performance.now();
+    await next();
+    const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
+    record(performance.now() - startedAt, {
+      'http.request.method': methods.has(ctx.method) ? ctx.method : '_OTHER',
+      'http.route': typeof route === 'string' ? route : 'none',
+      'http.response.status_code': ctx.status,
+    });
+  };

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { AgentAttempt, AgentLaunch } from './messages';
+
+/** How long the board may take for an answer, in milliseconds; a stop waits for the end of its agent. */
+const timeoutMs = { usual: 30_000, stop: 60_000 };
+
+/** What the board refuses a request with. */
+export class BoardRefusal extends Error {
+  override readonly name = 'BoardRefusal';
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** When it may be sent again, in milliseconds from now. */
+    readonly retryAfterMs: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+const refusal = z.object({
+  error: z.string().optional(),
+  code: z.string().optional(),
+  details: z.object({ retryAfterMs: z.number().optional() }).optional(),
+});
+const attempt = z.object({
+  id: z.string(),
+  rootAttemptId: z.string(),
+  agent: z.string(),
+  state: z.string(),
+  completion: z
+    .object({
+      status: z.string(),
+      summary: z.string(),
+      error: z.string().optional(),
+      harness: z
+        .object({ headSha: z.string().optional(), committed: z.object({ sha: z.string() }).optional() })
+        .optional(),
+    })
+    .optional(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), cost: z.number() }).optional(),
+  refusal: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+export type BoardAttempt = z.infer<typeof attempt>;
+const recovery = z
+  .object({
+    attemptId: z.string(),
+    rootAttemptId: z.string(),
+    state: z.string(),
+    reason: z.string(),
+    nextAttemptId: z.string().optional(),
+  })
+  .nullable();
+export type BoardRecovery = NonNullable<z.infer<typeof recovery>>;
+const launched = z.object({ taskId: z.string(), attemptId: z.string() });
+const created = z.object({ id: z.string() });
+
+const path = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+
+export interface BoardOptions {
+  url: string;
+  /** An API token of the board. */
+  token: string | undefined;
+}
+
+/** The API of the board, as far as stages of runs use it. */
+export function createBoardClient({ url, token }: BoardOptions) {
+  /** @throws BoardRefusal for any status but 2xx; any other error where the board does not answer */
+  async function send(
+    method: string,
+    route: string,
+    { body, key, withinMs = timeoutMs.usual }: { body?: unknown; key?: string; withinMs?: number } = {},
+  ): Promise<unknown> {
+    const response = await fetch(new URL(`/api/${route}`, url), {
+      method,
+      redirect: 'error',
+      signal: AbortSignal.timeout(withinMs),
+      headers: {
+        accept: 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer: unknown = await response.json();
+    if (response.ok) {
+      return answer;
+    }
+    const { error = `status ${response.status}`, code = 'UNKNOWN', details } = refusal.parse(answer);
+    throw new BoardRefusal(response.status, code, error, details?.retryAfterMs);
+  }
+
+  return {
+    /** Makes a task; the same one for the same key. */
+    async createTask(
+      { title, description, repository }: { title: string; description: string; repository?: string },
+      key: string,
+    ): Promise<string> {
+      const git = repository === undefined ? {} : { git: { repo: repository } };
+      return created.parse(await send('POST', 'tasks', { key, body: { title, description, ...git } })).id;
+    },
+
+    /** Launches or queues an agent; the same one for the same key. */
+    async launch(taskId: string, launch: Omit<AgentLaunch, 'task'>): Promise<{ taskId: string; attemptId: string }> {
+      const { runId, stageId, key, root, agent, profile, sandbox, model, phase, commits } = launch;
+      const body = {
+        taskId,
+        rootReservationId: root,
+        agent,
+        profileId: profile,
+        sandboxPresetId: sandbox,
+        model,
+        phase,
+        commitPolicy: commits,
+      };
+      return launched.parse(
+        await send('POST', `${path('workflows', 'runs', runId, 'steps', stageId)}/start`, { key, body }),
+      );
+    },
+
+    attempt: async ({ taskId, attemptId }: Pick<AgentAttempt, 'taskId' | 'attemptId'>): Promise<BoardAttempt> =>
+      attempt.parse(await send('GET', path('agents', taskId, 'attempts', attemptId))),
+
+    /** The latest recovery of a task; nothing when it has none. */
+    recovery: async (taskId: string): Promise<BoardRecovery | undefined> =>
+      recovery.parse(await send('GET', path('agents', taskId, 'recovery'))) ?? undefined,
+
+    stop: ({ taskId, attemptId }: Pick<AgentAttempt, 'taskId' | 'attemptId'>): Promise<unknown> =>
+      send('POST', path('agents', taskId, 'stop'), { body: { attemptId }, withinMs: timeoutMs.stop }),
+
+    cancelRecovery: (taskId: string, attemptId: string): Promise<unknown> =>
+      send('POST', path('agents', taskId, 'recovery', 'cancel'), { body: { attemptId } }),
+  };
+}
+
+export type BoardClient = ReturnType<typeof createBoardClient>;

@@ -1,0 +1,4 @@
+/** Why a run cannot continue. */
+export class RunFailedError extends Error {
+  override readonly name = 'RunFailedError';
+}

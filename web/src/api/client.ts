@@ -1,0 +1,45 @@
+import { BoardError, createBoardClient, refusalText, unwrap } from '../../../client';
+import type { components } from '../../../client/types';
+import { accessKey } from './access-key';
+
+/** A record of the API by the name of its schema. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+export type Task = Schema<'Task'>;
+export type TaskStatus = Schema<'TaskStatus'>;
+export type Attempt = Schema<'Attempt'>;
+export type RunEvent = Schema<'RunEvent'>;
+export type RunApproval = Schema<'RunApproval'>;
+export type AgentStatus = Schema<'AgentStatus'>;
+export type SquadMessage = Schema<'SquadMessage'>;
+export type LineComment = Schema<'LineComment'>;
+export type DiffFile = Schema<'DiffFile'>;
+export type FileDiff = Schema<'FileDiff'>;
+
+function send(request: Request): Promise<Response> {
+  const key = accessKey();
+  if (key !== undefined) {
+    request.headers.set('X-API-Key', key);
+  }
+  return fetch(request);
+}
+
+/** The typed client: with the cookie of the session, or the access key of this tab. */
+export const board = createBoardClient({ url: location.origin, fetch: send });
+
+export { BoardError, unwrap };
+
+/** A refusal as a sentence, with what to do about it where the service states that. */
+export function explain(error: unknown): string {
+  if (error instanceof BoardError) {
+    const { message, remedy } = refusalText(error);
+    return remedy === undefined || message.includes(remedy) ? message : `${message} ${remedy}`;
+  }
+  if (error instanceof TypeError) {
+    return 'The service does not respond. It is tried again when it is back.';
+  }
+  return error instanceof Error ? error.message : 'Something went wrong.';
+}
+
+export const isRefusal = (error: unknown, ...statuses: number[]): error is BoardError =>
+  error instanceof BoardError && statuses.includes(error.status);

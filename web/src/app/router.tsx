@@ -1,0 +1,125 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient } from '../api/query-client';
+import { BoardView } from '../tasks/board/board-view';
+import { NotFound, ViewProblem } from './not-found';
+import { sessionQuery } from './session';
+import { Shell } from './shell';
+
+const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: ViewProblem });
+
+/** Views of those who have signed in: others are led to the sign-in, and back after it. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: ViewProblem,
+  beforeLoad: async ({ location }) => {
+    const { status, context } = await queryClient.query({ ...sessionQuery, staleTime: 'static' });
+    if (!context) {
+      const to = status.needsSetup && !status.oidc ? '/setup' : '/login';
+      redirect({ to, search: location.href === '/' ? {} : { to: location.href }, throw: true });
+    }
+  },
+});
+
+const signInSearch = (search: Record<string, unknown>): { to?: string } => {
+  const { to } = search;
+  // Only a path of this page: never an address that a link to the sign-in brings.
+  return typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {};
+};
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import('../identity/login'), 'Login'),
+});
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import('../identity/setup'), 'Setup'),
+});
+const recover = createRoute({
+  getParentRoute: () => root,
+  path: '/recover',
+  component: lazyRouteComponent(() => import('../identity/recover'), 'Recover'),
+});
+
+const boardRoute = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  validateSearch: (search: Record<string, unknown>): { q?: string; agent?: string; project?: string } =>
+    Object.fromEntries(
+      ['q', 'agent', 'project'].flatMap((name) =>
+        typeof search[name] === 'string' && search[name] !== '' ? [[name, search[name]]] : [],
+      ),
+    ),
+  component: BoardView,
+});
+const task = createRoute({
+  getParentRoute: () => shell,
+  path: '/tasks/$taskId',
+  component: lazyRouteComponent(() => import('../tasks/task/task-view'), 'TaskView'),
+});
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/tasks/$taskId/runs/$attemptId',
+  component: lazyRouteComponent(() => import('../runs/run/run-view'), 'RunView'),
+});
+const diff = createRoute({
+  getParentRoute: () => shell,
+  path: '/tasks/$taskId/diff',
+  component: lazyRouteComponent(() => import('../runs/diff/diff-view'), 'DiffView'),
+});
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  component: lazyRouteComponent(() => import('../runs/approvals/approvals-view'), 'ApprovalsView'),
+});
+const queue = createRoute({
+  getParentRoute: () => shell,
+  path: '/queue',
+  component: lazyRouteComponent(() => import('../runs/queue/queue-view'), 'QueueView'),
+});
+const fleet = createRoute({
+  getParentRoute: () => shell,
+  path: '/fleet',
+  component: lazyRouteComponent(() => import('../system/fleet-view'), 'FleetView'),
+});
+const metrics = createRoute({
+  getParentRoute: () => shell,
+  path: '/metrics',
+  component: lazyRouteComponent(() => import('../system/metrics/metrics-view'), 'MetricsView'),
+});
+const chat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat',
+  component: lazyRouteComponent(() => import('../chat/chat-view'), 'ChatView'),
+});
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../system/audit-view'), 'AuditView'),
+});
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../settings/settings-view'), 'SettingsView'),
+});
+
+const routeTree = root.addChildren([
+  login,
+  setup,
+  recover,
+  shell.addChildren([boardRoute, task, run, diff, approvals, queue, fleet, metrics, chat, audit, settings]),
+]);
+
+export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: false });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
