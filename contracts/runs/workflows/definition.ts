@@ -5,9 +5,12 @@ import { listPage } from '../../query';
 /** How much one definition may have. `characters` are those of its JSON, and of the YAML that it is read from. */
 export const definitionLimits = { characters: 400_000, definitions: 500, versions: 100, listItems: 50 };
 
+const reserved = ['runs', 'recipes', 'authoring', 'launch-recommendations'];
+
 export const workflowId = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'lower-case letters, digits and dashes, at most 64; starts with a letter')
+  .refine((id) => !reserved.includes(id), `must be none of ${reserved.join(', ')}, which are paths`)
   .meta({ id: 'WorkflowId' });
 
 export const stepId = z

@@ -127,6 +127,7 @@ describe('workflow definitions', () => {
     ['a step to retry that is none', withStep({ on_fail: { retry_step: 'lost' } }), 'steps.0.on_fail.retry_step'],
     ['a schedule that is none', aDefinition({ schedule: { cron: 'at noon' } }), 'schedule.cron'],
     ['a schedule of steps without input', { ...withStep({}), schedule: { cron: '0 9 * * *' } }, 'schedule'],
+    ['an id that is a path', aDefinition({ id: 'runs' }), 'id'],
     ['an id twice', aDefinition({ steps: [withStep({}).steps[0], withStep({}).steps[0]] }), 'steps'],
     ['an id of an object', aDefinition({ steps: [{ id: 'constructor', type: 'gate' }] }), 'steps.0.id'],
     ['a variable that runs set', aDefinition({ variables: { last_output: 'x' } }), 'variables.last_output'],

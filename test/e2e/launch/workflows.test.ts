@@ -202,4 +202,26 @@ describe('workflow runs', () => {
     });
     await runWhen(run.id, { status: 'completed', taskId });
   });
+
+  it('wait where a launch is not admitted now, and launch again', async () => {
+    await define('busy', [agent('work', { input: undefined })]);
+    const { id: taskId } = await stack.call.createTask({ title: 'Busy', agent: 'elsewhere' });
+    const { attemptId } = await stack.call.start(taskId);
+    const run = await begin('busy', { taskId });
+    const refused = () => stack.call.ok('GET', `/api/agents/${taskId}/attempts?state=refused`);
+    await eventually(async () => expect((await refused()).attempts.length).toBeGreaterThan(1));
+    expect(await read(run.id)).toMatchObject({ status: 'running', currentStep: 'work' });
+    const success = { status: 'success', summary: 'ok' };
+    await stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, ...success });
+    const second = await eventually(
+      async () => {
+        const { attempts } = await stack.call.ok('GET', `/api/agents/${taskId}/attempts?state=running`);
+        expect(attempts).toHaveLength(1);
+        return attempts[0].id as string;
+      },
+      { withinMs: 60_000 },
+    );
+    await stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId: second, ...success });
+    await runWhen(run.id, { status: 'completed' });
+  });
 });

@@ -25,7 +25,8 @@ export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: S
   await progress.flush();
   for (;;) {
     const attempt = await nextAttempt(node, underWay, run);
-    const ended = await walkers.rest(() => launched(inputOf(node, underWay, run), attempt, run));
+    const input = { ...inputOf(node, underWay, run), attempt };
+    const ended = await walkers.rest(() => launched(input, underWay, run));
     if (ended.output !== undefined) {
       progress.setValues({ [`${stepId}_output`]: ended.output, last_output: ended.output });
     }
@@ -63,33 +64,29 @@ function inputOf(
 type Ended = Extract<LaunchState, { state: 'success' | 'failed' }>;
 
 /** @throws SuspendedError when the execution continues as new; the next one finds what was launched */
-async function launched(
-  input: Omit<LaunchInput, 'attempt'>,
-  attempt: number,
-  { continuation }: StageContext,
-): Promise<Ended> {
+async function launched(input: LaunchInput, underWay: StageUnderWay, { continuation }: StageContext): Promise<Ended> {
   const { runId, stageId } = input;
-  let number = (attempt - 1) * launchesPerAttempt + 1;
+  const first = (input.attempt - 1) * launchesPerAttempt + 1;
+  let attempt = Math.max(first, underWay.launch ?? first);
   const pause = (ms: number): Promise<boolean> =>
     continuation.wait(() => false, { untilMs: Date.now() + ms, summary: `launch of ${stageId}` });
   try {
-    let state = await activities.startLaunch({ ...input, attempt: number });
+    let state = await activities.startLaunch({ ...input, attempt });
     for (let waitMs = looks.firstMs; ; waitMs = Math.min(looks.longestMs, waitMs * looks.growth)) {
       if (state.state === 'success' || state.state === 'failed') {
         return state;
       }
       const isOverloaded = state.state === 'overloaded';
-      await pause(isOverloaded ? looks.longestMs : waitMs);
       if (isOverloaded) {
-        number += 1;
-        state = await activities.startLaunch({ ...input, attempt: number });
-      } else {
-        state = await activities.observeLaunch({ ...input, attempt: number });
+        attempt += 1;
+        underWay.launch = attempt;
       }
+      await pause(waitMs);
+      state = await (isOverloaded ? activities.startLaunch : activities.observeLaunch)({ ...input, attempt });
     }
   } catch (error) {
     if (isCancellation(error)) {
-      await CancellationScope.nonCancellable(() => activities.stopLaunch({ runId, stageId, attempt: number }));
+      await CancellationScope.nonCancellable(() => activities.stopLaunch({ runId, stageId, attempt }));
     }
     throw error;
   }
