@@ -13,7 +13,7 @@ import { boardQueue } from '../queues';
 export interface WorkflowRunClientDependencies {
   workflowRuns: WorkflowRunStore;
   messageProofs: Pick<MessageProofs, 'sign'>;
-  now(): Date;
+  now: () => Date;
 }
 
 /** The runs of the board store what definitions compile to, and no text that has to be compiled. */
@@ -30,7 +30,7 @@ export function createWorkflowRunClient(client: Client, deps: WorkflowRunClientD
   const { engine: runs, continuations } = workflowRuns;
   const messageProofs = deps.messageProofs as MessageProofs;
   const starting = { taskQueue: boardQueue, messageProofs, graphs };
-  const endRun = createRunEnding({ runs, events: noEvents as never, continuations, notifyParent: noParent, now });
+  const endRun = createRunEnding({ runs, events: noEvents, continuations, notifyParent: noParent, now });
   const commands = createRunCommands({ ...starting, client, runs, endRun });
 
   return {

@@ -67,9 +67,9 @@ export async function createWorkflowRunStore(database: Database) {
 
     /** The newest first. */
     list: (filter: WorkflowRunFilter, part: PageRequest): Promise<Page<WorkflowRunRecord>> =>
-      findPage(records, { filter: filterOf(filter) as never, order: { key: '_id', direction: -1 } }, part),
+      findPage(records, { filter: filterOf(filter), order: { key: '_id', direction: -1 } }, part),
 
-    count: (filter: WorkflowRunFilter): Promise<number> => records.count(filterOf(filter) as never),
+    count: (filter: WorkflowRunFilter): Promise<number> => records.count(filterOf(filter)),
   };
 }
 export type WorkflowRunStore = Awaited<ReturnType<typeof createWorkflowRunStore>>;

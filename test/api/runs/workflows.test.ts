@@ -157,7 +157,7 @@ describe('workflow definitions', () => {
       'steps.0.parallel.fail_fast',
     ],
   ])('are refused with %s, at create and by lint', async (_case, definition, at) => {
-    const { valid, issues } = await lint(definition as object);
+    const { valid, issues } = await lint(definition);
     expect({ valid, paths: issues.map(({ path: each }: { path: string }) => each) }).toMatchObject({
       valid: false,
       paths: expect.arrayContaining([at]),
