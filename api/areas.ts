@@ -73,6 +73,8 @@ import { toolBridgeRoutes } from './runs/tool-bridge/routes';
 import { traceRoutes } from './runs/traces/routes';
 import { trustRoutes } from './runs/trust/routes';
 import { watchdogRoutes } from './runs/watchdog/routes';
+import { workflowRoutes } from './runs/workflows/routes';
+import { workflowRunRoutes } from './runs/workflows/routes.runs';
 import { worktreeRoutes } from './runs/worktrees/routes';
 import { workspaceCapabilityRoutes } from './settings/capabilities/routes';
 import { configRoutes } from './settings/config/routes';
@@ -144,6 +146,8 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: schedulerRoutes },
   { routes: trustRoutes },
   { routes: watchdogRoutes },
+  { routes: workflowRoutes },
+  { routes: workflowRunRoutes },
   { routes: worktreeRoutes },
   { routes: goalRoutes },
   { routes: decisionReviewRoutes },

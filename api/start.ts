@@ -15,8 +15,8 @@ import { redeemTicket } from './identity/sessions/ws-tickets';
 import { openContext } from './open-context';
 import { FeedHub } from './system/feed/hub';
 import { defaultFeedSettings, serveFeed } from './system/feed/routes';
-import { createWorkflowClients } from './workflow-clients';
 import { openPage } from './system/index/page';
+import { createWorkflowClients } from './workflow-clients';
 import type { OpenWorkspaces } from './workspaces';
 
 export interface RunningApi {

@@ -24,10 +24,12 @@ import { createApprovals } from '../workflows/run-approval/client';
 import { createApprovalLauncher } from '../workflows/run-approval/decision-client';
 import { createDeliverableSchedules } from '../workflows/scheduled-deliverable/client';
 import { createLaunchSchedules } from '../workflows/scheduled-launch/client';
+import { createWorkflowSchedules } from '../workflows/scheduled-workflow/client';
 import { createPhaseLauncher } from '../workflows/temporary-authority/client';
 import { createToolCaller } from '../workflows/tool-call/client';
 import { createToolDiscovery } from '../workflows/tool-discovery/client';
 import { createTrackerLauncher } from '../workflows/tracker-link/client';
+import { createWorkflowRunClient } from '../workflows/workflow-run/client';
 import { createTrustLauncher } from '../workflows/workspace-inventory/client';
 import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
@@ -79,6 +81,12 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     trackerLauncher: createTrackerLauncher(client, env),
     trustLauncher: createTrustLauncher(client, proofs),
     wakeReview: createReviewWake(client, { env, log }),
+    workflowRunClient: createWorkflowRunClient(client, {
+      workflowRuns: context.workflowRuns,
+      messageProofs: proofs,
+      now,
+    }),
+    workflowSchedules: createWorkflowSchedules(client, log),
     worktreeLauncher: createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs }),
   };
 }

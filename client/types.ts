@@ -8247,6 +8247,282 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workflows that the caller may see */
+        get: operations["listWorkflows"];
+        put?: never;
+        /** Create a workflow */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the newest version of a workflow */
+        get: operations["getWorkflow"];
+        /** Replace a workflow by a new version; its runs continue with theirs */
+        put: operations["replaceWorkflow"];
+        post?: never;
+        /** Delete a workflow with its versions; its runs stay */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read who may see, change and run a workflow, and what the caller may */
+        get: operations["getWorkflowAccess"];
+        /** Change who may see, change and run a workflow */
+        put: operations["changeWorkflowAccess"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Preview a run of a workflow */
+        post: operations["dryRunWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a workflow */
+        post: operations["startWorkflowRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the earlier versions of a workflow, the latest first */
+        get: operations["listWorkflowVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one version of a workflow */
+        get: operations["getWorkflowVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/authoring/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Preview a run of a workflow definition that is not stored */
+        post: operations["dryRunWorkflowDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/authoring/lint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check a workflow definition without storing it */
+        post: operations["lintWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/authoring/yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Render a workflow definition as JSON and YAML */
+        post: operations["convertWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List recipes of workflows */
+        get: operations["listWorkflowRecipes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/recipes/{id}/materialize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a workflow definition from a recipe, without storing it */
+        post: operations["materializeWorkflowRecipe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflow runs, newest first */
+        get: operations["listWorkflowRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a workflow run with its steps */
+        get: operations["getWorkflowRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a workflow run; agents of its steps are stopped */
+        post: operations["cancelWorkflowRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Render the graph of a workflow run as SVG, coloured by the state of its nodes */
+        get: operations["drawWorkflowRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/runs/{runId}/recovery/cancel": {
         parameters: {
             query?: never;
@@ -8264,6 +8540,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/runs/{runId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a failed workflow run at the step that failed, as a run of its own */
+        post: operations["resumeWorkflowRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}/steps/{stepId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve a step of a workflow run that waits for a person */
+        post: operations["approveWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}/steps/{stepId}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a step of a workflow run that waits for a person */
+        post: operations["rejectWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/runs/{runId}/steps/{stepId}/start": {
         parameters: {
             query?: never;
@@ -8275,6 +8602,57 @@ export interface paths {
         put?: never;
         /** Start or queue a run for a step of a workflow run */
         post: operations["startWorkflowStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/{runId}/steps/{stepId}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what has become of a step of a workflow run */
+        get: operations["getWorkflowStep"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflow runs that have not ended, newest first */
+        get: operations["listActiveWorkflowRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/runs/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count workflow runs by status */
+        get: operations["countWorkflowRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -14398,6 +14776,11 @@ export interface components {
                 since: string;
             };
         };
+        RecipeMaterialization: {
+            agent?: string;
+            id?: components["schemas"]["WorkflowId"];
+            name?: string;
+        };
         RecordedLaunchManifest: {
             attemptId?: components["schemas"]["AttemptId"];
             digest: string;
@@ -19211,9 +19594,342 @@ export interface components {
             runId: string;
             taskId?: components["schemas"]["TaskId"];
         };
+        Workflow: {
+            agents: {
+                agent?: string;
+                description?: string;
+                id: string;
+                model?: string;
+                name?: string;
+            }[];
+            config?: {
+                timeout?: number;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            description?: string;
+            id: components["schemas"]["WorkflowId"];
+            name: string;
+            revision: number;
+            schedule?: {
+                cron: string & (unknown & unknown);
+                enabled?: boolean;
+                timezone?: string;
+            };
+            steps: components["schemas"]["WorkflowStep"][];
+            /** Format: date-time */
+            updatedAt: string;
+            updatedBy: string;
+            variables?: components["schemas"]["WorkflowVariables"];
+            version: number;
+        };
+        WorkflowAccess: {
+            editors: string[];
+            executors: string[];
+            owner: string;
+            public: boolean;
+            viewers: string[];
+        };
+        WorkflowAccessChange: {
+            editors?: string[];
+            executors?: string[];
+            expectedRevision?: number;
+            owner?: string;
+            public?: boolean;
+            viewers?: string[];
+        };
+        WorkflowAccessResponse: {
+            access: components["schemas"]["WorkflowAccess"];
+            revision: number;
+            rights: {
+                edit: boolean;
+                execute: boolean;
+                view: boolean;
+            };
+            workflowId: components["schemas"]["WorkflowId"];
+        };
+        WorkflowDefinition: {
+            agents: {
+                agent?: string;
+                description?: string;
+                id: string;
+                model?: string;
+                name?: string;
+            }[];
+            config?: {
+                timeout?: number;
+            };
+            description?: string;
+            id: components["schemas"]["WorkflowId"];
+            name: string;
+            schedule?: {
+                cron: string & (unknown & unknown);
+                enabled?: boolean;
+                timezone?: string;
+            };
+            steps: components["schemas"]["WorkflowStep"][];
+            variables?: components["schemas"]["WorkflowVariables"];
+            version?: number;
+        };
+        WorkflowDocument: {
+            definition: components["schemas"]["WorkflowDefinition"];
+            yaml: string;
+        };
+        WorkflowDraftDryRun: {
+            context?: components["schemas"]["WorkflowVariables"];
+            definition?: {
+                [key: string]: unknown;
+            };
+            yaml?: string;
+        };
+        WorkflowDryRun: {
+            edges: {
+                from: string;
+                label?: string;
+                to: string;
+            }[];
+            issues: components["schemas"]["WorkflowIssue"][];
+            nodes: {
+                agent?: string;
+                id: string;
+                input?: string;
+                kind: string;
+                label: string;
+                stepId: string | null;
+            }[];
+            valid: boolean;
+        };
+        WorkflowDryRunRequest: {
+            context?: components["schemas"]["WorkflowVariables"];
+        };
+        WorkflowId: string;
+        WorkflowIssue: {
+            message: string;
+            path: string;
+        };
+        WorkflowLint: {
+            issues: components["schemas"]["WorkflowIssue"][];
+            valid: boolean;
+        };
+        WorkflowRecipe: {
+            description: string;
+            id: string;
+            name: string;
+            steps: string[];
+        };
         WorkflowRecoveryCancel: {
             parentRunId: string;
             stepId: string;
+        };
+        WorkflowReplacement: {
+            agents: {
+                agent?: string;
+                description?: string;
+                id: string;
+                model?: string;
+                name?: string;
+            }[];
+            config?: {
+                timeout?: number;
+            };
+            description?: string;
+            expectedRevision?: number;
+            id?: components["schemas"]["WorkflowId"];
+            name: string;
+            schedule?: {
+                cron: string & (unknown & unknown);
+                enabled?: boolean;
+                timezone?: string;
+            };
+            steps: components["schemas"]["WorkflowStep"][];
+            variables?: components["schemas"]["WorkflowVariables"];
+            version?: number;
+        };
+        WorkflowRun: {
+            context: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            currentStep: string | null;
+            endedAt: string | null;
+            error: string | null;
+            id: components["schemas"]["WorkflowRunId"];
+            resumedFrom: components["schemas"]["WorkflowRunId"] | null;
+            revision: number;
+            startedAt: string | null;
+            startedBy: string;
+            /** @enum {string} */
+            status: "pending" | "running" | "blocked" | "completed" | "failed" | "cancelled";
+            steps: components["schemas"]["WorkflowStepState"][];
+            taskId: components["schemas"]["TaskId"] | null;
+            workflowId: components["schemas"]["WorkflowId"];
+            workflowVersion: number;
+        };
+        WorkflowRunId: string;
+        WorkflowRunResume: {
+            context?: components["schemas"]["WorkflowVariables"];
+        };
+        WorkflowRunStart: {
+            context?: components["schemas"]["WorkflowVariables"];
+            taskId?: components["schemas"]["TaskId"];
+        };
+        WorkflowRunStats: {
+            byStatus: {
+                [key: string]: number;
+            };
+            total: number;
+        };
+        WorkflowRunSummary: {
+            /** Format: date-time */
+            createdAt: string;
+            currentStep: string | null;
+            endedAt: string | null;
+            error: string | null;
+            id: components["schemas"]["WorkflowRunId"];
+            resumedFrom: components["schemas"]["WorkflowRunId"] | null;
+            revision: number;
+            startedAt: string | null;
+            startedBy: string;
+            /** @enum {string} */
+            status: "pending" | "running" | "blocked" | "completed" | "failed" | "cancelled";
+            taskId: components["schemas"]["TaskId"] | null;
+            workflowId: components["schemas"]["WorkflowId"];
+            workflowVersion: number;
+        };
+        WorkflowSource: {
+            definition?: {
+                [key: string]: unknown;
+            };
+            yaml?: string;
+        };
+        WorkflowStep: {
+            acceptance_criteria?: string[];
+            agent: string;
+            condition?: string;
+            id: string;
+            input?: string;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            output?: {
+                file: string;
+            };
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            session?: {
+                /** @constant */
+                mode: "fresh";
+            };
+            timeout?: number;
+            /** @constant */
+            type: "agent";
+        } | {
+            acceptance_criteria?: string[];
+            agent: string;
+            condition?: string;
+            id: string;
+            input?: string;
+            loop: {
+                completion?: string;
+                continue_on_error?: boolean;
+                item_var?: string;
+                max_iterations?: number;
+                over?: string;
+            };
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            output?: {
+                file: string;
+            };
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            session?: {
+                /** @constant */
+                mode: "fresh";
+            };
+            timeout?: number;
+            /** @constant */
+            type: "loop";
+        } | {
+            condition?: string;
+            id: string;
+            input?: string;
+            name?: string;
+            /** @enum {string} */
+            on_false?: "fail" | "human";
+            timeout?: number;
+            /** @constant */
+            type: "gate";
+        } | {
+            condition?: string;
+            id: string;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            parallel: {
+                /** @constant */
+                completion?: "all";
+                steps: {
+                    acceptance_criteria?: string[];
+                    agent: string;
+                    id: string;
+                    input?: string;
+                    name?: string;
+                    on_fail?: {
+                        /** @enum {string} */
+                        escalate_to?: "fail" | "skip" | "human";
+                        max_reroutes?: number;
+                        /** @enum {string} */
+                        on_exhausted?: "fail" | "skip" | "human";
+                        retry?: number;
+                        retry_delay_ms?: number;
+                        retry_step?: string;
+                    };
+                    output?: {
+                        file: string;
+                    };
+                    /** @enum {string} */
+                    phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+                    session?: {
+                        /** @constant */
+                        mode: "fresh";
+                    };
+                    timeout?: number;
+                    /** @constant */
+                    type?: "agent";
+                }[];
+            };
+            /** @constant */
+            type: "parallel";
+        };
+        WorkflowStepDecision: {
+            comment?: string;
         };
         WorkflowStepLaunch: {
             agent?: string;
@@ -19229,6 +19945,47 @@ export interface components {
             rootReservationId?: components["schemas"]["AttemptId"];
             sandboxPresetId?: string;
             taskId: components["schemas"]["TaskId"];
+        };
+        WorkflowStepState: {
+            agent?: string;
+            completedAt: string | null;
+            durationMs: number;
+            error: string | null;
+            name?: string;
+            output?: unknown;
+            question?: string;
+            retries: number;
+            startedAt: string | null;
+            /** @enum {string} */
+            status: "pending" | "running" | "blocked" | "completed" | "failed" | "skipped";
+            stepId: string;
+            type: string;
+            visits: number;
+        };
+        WorkflowSummary: {
+            description?: string;
+            id: components["schemas"]["WorkflowId"];
+            name: string;
+            revision: number;
+            rights: {
+                edit: boolean;
+                execute: boolean;
+                view: boolean;
+            };
+            steps: number;
+            /** Format: date-time */
+            updatedAt: string;
+            version: number;
+        };
+        WorkflowVariables: {
+            [key: string]: (string | number | boolean) | string[];
+        };
+        WorkflowVersion: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            definition: components["schemas"]["WorkflowDefinition"];
+            version: number;
         };
         WorkProduct: {
             attemptId?: components["schemas"]["AttemptId"];
@@ -40742,6 +41499,697 @@ export interface operations {
             };
         };
     };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowSummary"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowDefinition"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        workflowId: components["schemas"]["WorkflowId"];
+                    };
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowReplacement"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAccessResponse"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeWorkflowAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowAccessChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowAccessResponse"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    dryRunWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowDryRunRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDryRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowRunStart"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkflowVersions: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersion"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["WorkflowId"];
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersion"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    dryRunWorkflowDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowDraftDryRun"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDryRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    lintWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowSource"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowLint"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    convertWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowSource"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDocument"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkflowRecipes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRecipe"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    materializeWorkflowRecipe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecipeMaterialization"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDefinition"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWorkflowRuns: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                workflowId?: components["schemas"]["WorkflowId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunSummary"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancelWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drawWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     cancelWorkflowRecovery: {
         parameters: {
             query?: never;
@@ -40767,6 +42215,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunRecovery"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resumeWorkflowRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowRunResume"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    approveWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowStepDecision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStepState"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rejectWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowStepDecision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStepState"];
                 };
             };
             /** @description Refused */
@@ -40806,6 +42370,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LaunchAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWorkflowStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: components["schemas"]["WorkflowRunId"];
+                stepId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowStepState"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listActiveWorkflowRuns: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunSummary"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    countWorkflowRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunStats"];
                 };
             };
             /** @description Refused */

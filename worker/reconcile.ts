@@ -13,6 +13,8 @@ import { reconcileGoals } from '../workflows/goal/reconcile-client';
 import { reconcileIssueSyncs } from '../workflows/issue-sync/reconcile-client';
 import { reconcileScheduledDeliverables } from '../workflows/scheduled-deliverable/reconcile-client';
 import { reconcileLaunchSchedules } from '../workflows/scheduled-launch/reconcile-client';
+import { reconcileWorkflowSchedules } from '../workflows/scheduled-workflow/reconcile-client';
+import { reconcileWorkflowRuns } from '../workflows/workflow-run/reconcile-client';
 import { reconcileWorktrees } from '../workflows/worktree/reconcile-client';
 import type { WorkspaceDependencies } from './deps';
 import { reconcileApprovals } from './reconcile-approvals';
@@ -34,6 +36,9 @@ export interface ReconciledWorkspace extends Pick<
     | 'scheduledLaunches'
     | 'goals'
     | 'runContinuations'
+    | 'workflowRuns'
+    | 'workflows'
+    | 'messageProofs'
   >;
 }
 
@@ -107,7 +112,7 @@ function stepsOf(
   { stuck }: { stuck: boolean },
 ): Step[] {
   const { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations } = stores;
-  const { scheduledDeliverables, deliverableRuns } = stores;
+  const { scheduledDeliverables, deliverableRuns, workflowRuns, workflows, messageProofs } = stores;
   const heartbeatTimeoutMs = env.BOARD_HEARTBEAT_TIMEOUT_MS;
   const locks = join(directory, 'fences');
   return [
@@ -125,6 +130,11 @@ function stepsOf(
       () => reconcileScheduledDeliverables(client, { scheduledDeliverables, deliverableRuns, log }),
     ],
     ['continuation reconciliation failed', () => reconcileContinuations(client, runContinuations)],
+    [
+      'workflow run reconciliation failed',
+      () => reconcileWorkflowRuns(client, { workflowRuns, messageProofs, now: () => new Date(), log }),
+    ],
+    ['workflow schedule reconciliation failed', () => reconcileWorkflowSchedules(client, { workflows, log })],
     ['goal reconciliation failed', () => reconcileGoals(client, goals)],
     ['decision review reconciliation failed', () => reconcileReviews(client, { decisionReviews, env })],
     ['issue sync reconciliation failed', () => reconcileIssueSyncs(client, { issueSyncs, env })],

@@ -12,6 +12,7 @@ import { serviceRemedies } from './service';
 import { signInRemedies } from './sign-in';
 import { taskRemedies } from './tasks';
 import { trackerRemedies } from './trackers';
+import { workflowRemedies } from './workflows';
 import { worktreeRemedies } from './worktrees';
 
 /** What helps after a refusal, by its code: every code of a conflict (409), and what of the others an operation remedies. */
@@ -23,6 +24,7 @@ export const remedies: Readonly<Record<string, Remedy>> = {
   ...reviewRemedies,
   ...decisionReviewRemedies,
   ...adapterRemedies,
+  ...workflowRemedies,
   ...worktreeRemedies,
   ...forgeRemedies,
   ...trackerRemedies,

@@ -20,6 +20,11 @@ const layers = [
 
 /** What of `platform/` is pure. */
 const purePlatform = 'platform/(?:json|text|yaml|errors)/[^/]+|platform/log/redact[a-z-]*';
+/** The graphs of the workflow-run engine, which definitions of the board compile to: types and pure rules. */
+const engineGraph = 'services/workflow-runs/graph/(?:graph|condition|structure|values)';
+/** The records of its runs, its activities and its clients: the board has runs of its own, with its stores and its workers. */
+const engineRecords = 'services/workflow-runs/runs/(?:run|store|execution/(?:continuations|messages))';
+const engineRuns = 'services/workflow-runs/runs';
 /** Calls and messages of workflows, but not the code that runs in their sandbox. */
 const workflowMessages =
   'workflows/(?:clients/[^/]+|queues|recorded-types|message-proofs|operator|host-service|[^/]+/(?:(?:[a-z]+-)*client|messages|launch-options))';
@@ -65,7 +70,7 @@ export const layerRules = [
     sharesOfTypes('contracts', 'Platform takes the shape of a cursor or an upload, and checks neither.'),
   ]),
   layer('domain', [
-    { regex: anythingBut(['domain', 'contracts', purePlatform]), message: 'The domain of a run is pure.' },
+    { regex: anythingBut(['domain', 'contracts', purePlatform, engineGraph]), message: 'The domain of a run is pure.' },
     {
       regex: '^(\\.\\./)+platform/errors/app-error$',
       message: 'The domain knows no HTTP: it refuses with a Refusal, which the API turns into an error.',
@@ -75,7 +80,7 @@ export const layerRules = [
   ]),
   layer('stores', [
     {
-      regex: anythingBut(['stores', 'contracts', 'platform', 'domain']),
+      regex: anythingBut(['stores', 'contracts', 'platform', 'domain', engineGraph, engineRecords]),
       message: 'Stores persist; they call nothing above them.',
     },
   ]),
@@ -87,7 +92,19 @@ export const layerRules = [
   ]),
   layer('activities', [
     {
-      regex: anythingBut(['activities', 'contracts', 'platform', 'domain', 'stores', 'providers', 'workflows']),
+      regex: anythingBut([
+        ...[
+          'activities',
+          'contracts',
+          'platform',
+          'domain',
+          'stores',
+          'providers',
+          'workflows',
+          engineGraph,
+          engineRuns,
+        ],
+      ]),
       message: 'Activities are called by workflows, not by HTTP.',
     },
     {
@@ -98,7 +115,21 @@ export const layerRules = [
   ]),
   layer('api', [
     {
-      regex: anythingBut(['api', 'contracts', 'platform', 'domain', 'stores', 'workflows', 'mcp', 'client']),
+      regex: anythingBut([
+        ...[
+          'api',
+          'contracts',
+          'platform',
+          'domain',
+          'stores',
+          'workflows',
+          'mcp',
+          'client',
+          engineGraph,
+          engineRecords,
+        ],
+        'services/workflow-runs/runs/http/draw',
+      ]),
       message: 'HTTP calls stores or starts workflows; side effects are activities.',
     },
     {
@@ -109,9 +140,10 @@ export const layerRules = [
   ]),
   layer('worker', [
     {
-      regex: anythingBut(
-        layers.filter((name) => !['api', 'services', 'scripts', 'client', 'mcp', 'cli'].includes(name)),
-      ),
+      regex: anythingBut([
+        ...layers.filter((name) => !['api', 'services', 'scripts', 'client', 'mcp', 'cli'].includes(name)),
+        engineRecords,
+      ]),
       message: 'The worker serves workflows and activities, and knows nothing of HTTP.',
     },
   ]),
@@ -156,7 +188,7 @@ export const layerRules = [
   {
     ...layer('workflows', [
       sharesOfTypes(
-        'api|worker|services|scripts|stores|providers|platform(?!/(temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|domain|activities|contracts',
+        'api|worker|services(?!/workflow-runs/runs/execution/workflow$)|scripts|stores|providers|platform(?!/(temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|domain|activities|contracts',
         'Workflow code takes types only: values would enter the deterministic bundle.',
       ),
       {
@@ -171,7 +203,7 @@ export const layerRules = [
   {
     ...layer('workflows', [
       sharesOfTypes(
-        'api|worker|services|scripts|providers|activities',
+        'api|worker|services(?!/workflow-runs/runs)|scripts|providers|activities',
         'Clients of workflows are called by HTTP and by activities, and call neither.',
       ),
     ]),

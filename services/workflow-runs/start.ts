@@ -31,8 +31,8 @@ import { openRuns } from './runs/context';
 import { ensureDispatch } from './runs/schedule';
 import { createRunStore } from './runs/store';
 import { createSchemaChecker } from './schemas/schema-checker';
-import { snapshotsDirectory } from './snapshots/snapshots';
 import { createSessionStore } from './sessions/store';
+import { snapshotsDirectory } from './snapshots/snapshots';
 
 const usualQueue = 'workflow-runs';
 

@@ -23,8 +23,11 @@ export const withoutWorkspacePrefix = (name: string): string => name.replace(/^w
  * The database as one workspace has it: its collections, logs and blobs have names of their own, so that no query of it can reach
  * those of another workspace. Closing it leaves the database open, which others use.
  */
-export function workspaceDatabase(database: Database, workspaceId: string): Database {
-  const prefix = workspacePrefix(workspaceId);
+export const workspaceDatabase = (database: Database, workspaceId: string): Database =>
+  prefixedDatabase(database, workspacePrefix(workspaceId));
+
+/** The database with a prefix before the names of its collections, logs and blobs. Closing it leaves the database open. */
+export function prefixedDatabase(database: Database, prefix: string): Database {
   const named = <T extends { name: string }>(spec: T): T => ({ ...spec, name: prefix + spec.name });
   return {
     kind: database.kind,

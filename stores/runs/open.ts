@@ -29,6 +29,8 @@ import { createScheduledDeliverableStore } from './schedules/scheduled-deliverab
 import { createSchedulerStore } from './schedules/scheduler-store';
 import { createStepTimes, type TracingSettings } from './step-times';
 import { createWatchdogStore } from './watchdog-store';
+import { createWorkflowRunStore } from './workflows/workflow-run-store';
+import { createWorkflowStore } from './workflows/workflow-store';
 import { createCheckpointStore } from './workspaces/checkpoint-store';
 import { createConflictResolutionStore } from './workspaces/conflict-resolution-store';
 import { createRewindStore } from './workspaces/rewind-store';
@@ -103,6 +105,8 @@ export async function openRunStores(
     scheduledLaunches: createScheduledLaunchStore(database),
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),
+    workflows: createWorkflowStore(database),
+    workflowRuns: createWorkflowRunStore(database),
   });
   const workspaces = await openTogether({
     checkpoints: createCheckpointStore(database),

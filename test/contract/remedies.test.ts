@@ -6,6 +6,7 @@ import { files, root } from './repository';
 /** Codes in the same sources that no conflict (409) has, by what they are. */
 const notConflicts: Record<string, string[]> = {
   'codes of other statuses': [
+    'TOO_MANY_WORKFLOW_RUNS',
     ...['AUTH_REQUIRED', 'AUTHENTICATION_STALE', 'MOBILE_NOT_ALLOWED', 'CORS_REJECTED'],
     ...['CSRF_REJECTED', 'INVALID_PASSWORD', 'INVALID_CURRENT_PASSWORD', 'INVALID_RECOVERY_KEY', 'INVALID_SETUP_CODE'],
     ...['MISSING_PASSWORD', 'PASSWORD_TOO_SHORT', 'PASSWORD_SESSION_LOCAL_ONLY', 'INVALID_GRACE_PERIOD'],

@@ -43,6 +43,7 @@ import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
+import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
 import { worktreeScenarios } from './scenarios/worktrees';
 
 const histories = join(__dirname, 'histories');
@@ -62,6 +63,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   skills: skillScenarios,
   scheduled: scheduledLaunchScenarios,
   deliverables: scheduledDeliverableScenarios,
+  workflows: workflowRunScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,

@@ -2,6 +2,7 @@ import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ToolCallActivities } from '../../activities/tool-call/activities';
 import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import { runWorkflowId } from '../../services/workflow-runs/runs/execution/messages';
 import { adapterDeliveryId } from '../../workflows/adapter-delivery/messages';
 import { agentRunId } from '../../workflows/agent-run/messages';
 import { cancelExecutionTreeId } from '../../workflows/cancel-execution-tree/messages';
@@ -80,6 +81,10 @@ const delivery: ActivityCaller = {
 };
 const adapter: ActivityCaller = { workflows: ['adapterRequest'] };
 const deliverable: ActivityCaller = { workflows: ['scheduledDeliverable'] };
+const workflowRun: ActivityCaller = {
+  workflows: ['workflowRun'],
+  workflowId: ({ runId }) => runWorkflowId(id(runId)),
+};
 const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
@@ -205,7 +210,17 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   launchDeliverableAgent: deliverable,
   observeDeliverableAgent: deliverable,
   endDeliverableRun: deliverable,
+  saveRun: workflowRun,
+  verifyMessage: workflowRun,
+  prepareContinuation: workflowRun,
+  loadContinuation: workflowRun,
+  deleteContinuation: workflowRun,
+  runEnded: { workflows: ['workflowRun'] },
+  startLaunch: workflowRun,
+  observeLaunch: workflowRun,
+  stopLaunch: workflowRun,
   readAdapterDefinitions: adapter,
+  startScheduledRun: { workflows: ['scheduledWorkflow'] },
   launchScheduled: { workflows: ['scheduledLaunch'] },
 };
 

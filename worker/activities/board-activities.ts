@@ -29,6 +29,7 @@ import { reconcileAcceptances } from '../../activities/review-acceptance/lost';
 import { closeApproval, createApprovalActivities } from '../../activities/run-approval/activities';
 import { createScheduledDeliverableActivities } from '../../activities/scheduled-deliverable/activities';
 import { createScheduledLaunchActivities } from '../../activities/scheduled-launch/activities';
+import { createScheduledWorkflowActivities } from '../../activities/scheduled-workflow/activities';
 import { createAdapterConnections } from '../../activities/shared/adapter-connections';
 import { createSkillScanActivities } from '../../activities/skill-scan/activities';
 import { createPhaseActivities } from '../../activities/temporary-authority/activities';
@@ -36,6 +37,8 @@ import { createToolCallRecordActivities } from '../../activities/tool-call/activ
 import { createTrackerLinkActivities } from '../../activities/trackers/activities';
 import { createIntrospectionActivities } from '../../activities/trackers/introspect';
 import { createTrackers } from '../../activities/trackers/open-trackers';
+import { createEngineActivities } from '../../activities/workflow-run/engine';
+import { createStepLaunchActivities } from '../../activities/workflow-run/launch';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import { localWorkspace } from '../../contracts/common';
@@ -53,6 +56,7 @@ import { runSignals } from '../../workflows/agent-run/signals-client';
 import { continueRun } from '../../workflows/continue-run/client';
 import { lookAt } from '../../workflows/goal/client';
 import { acceptanceWorkflows } from '../../workflows/review-acceptance/client';
+import { createWorkflowRunClient } from '../../workflows/workflow-run/client';
 import type { SharedDependencies } from './shared';
 
 /** How long a receiver of a hook may take to respond. */
@@ -173,6 +177,27 @@ export function createBoardActivities(
       scheduledLaunches: stores.scheduledLaunches,
       scheduledOutcomes: stores.scheduledOutcomes,
       routing: stores.routing,
+      launch,
+      timings,
+    }),
+    ...createEngineActivities({
+      workflowRuns: stores.workflowRuns,
+      proofs: common.proofs,
+      messageProofs: stores.messageProofs,
+      now,
+    }),
+    ...createScheduledWorkflowActivities({
+      workflows: stores.workflows,
+      workflowRuns: stores.workflowRuns,
+      workflowRunClient: createWorkflowRunClient(client, { ...stores, now }),
+    }),
+    ...createStepLaunchActivities({
+      ...boardDependencies,
+      workflowRuns: stores.workflowRuns,
+      rules: stores.rules,
+      routing: stores.routing,
+      requestStop: (attemptId, actor) => signals.requestStop(attemptId, actor),
+      cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
       launch,
       timings,
     }),

@@ -5,7 +5,7 @@ import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import type { StageMessageStore } from '../runs/execution/turns';
 import { type BoardClient, BoardRefusal } from './board-client';
 import { followAttempt } from './follow';
-import { agentFailed, type AgentAttempt, type AgentLaunch, type AgentLaunched, type AgentProgress } from './messages';
+import { type AgentAttempt, agentFailed, type AgentLaunch, type AgentLaunched, type AgentProgress } from './messages';
 
 /** How often an attempt is read that is waited for, in milliseconds. */
 const pollMs = 1_000;

@@ -4,26 +4,30 @@ import type { AgentAttempt, AgentLaunch } from './messages';
 /** How long the board may take for an answer, in milliseconds; a stop waits for the end of its agent. */
 const timeoutMs = { usual: 30_000, stop: 60_000 };
 
-/** What the board refuses a request with. */
-export class BoardRefusal extends Error {
-  override readonly name = 'BoardRefusal';
-
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    /** When it may be sent again, in milliseconds from now. */
-    readonly retryAfterMs: number | undefined,
-  ) {
-    super(message);
-  }
-}
-
 const refusal = z.object({
   error: z.string().optional(),
   code: z.string().optional(),
   details: z.object({ retryAfterMs: z.number().optional() }).optional(),
 });
+
+/** What the board refuses a request with. */
+export class BoardRefusal extends Error {
+  override readonly name = 'BoardRefusal';
+
+  readonly code: string;
+  /** When it may be sent again, in milliseconds from now. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly status: number,
+    { error = `status ${status}`, code = 'UNKNOWN', details }: z.infer<typeof refusal>,
+  ) {
+    super(error);
+    this.code = code;
+    this.retryAfterMs = details?.retryAfterMs;
+  }
+}
+
 const attempt = z.object({
   id: z.string(),
   rootAttemptId: z.string(),
@@ -88,8 +92,7 @@ export function createBoardClient({ url, token }: BoardOptions) {
     if (response.ok) {
       return answer;
     }
-    const { error = `status ${response.status}`, code = 'UNKNOWN', details } = refusal.parse(answer);
-    throw new BoardRefusal(response.status, code, error, details?.retryAfterMs);
+    throw new BoardRefusal(response.status, refusal.parse(answer));
   }
 
   return {

@@ -17,7 +17,8 @@ export const nodeKinds = [
     'agent',
   ] as const),
 ] as const;
-export type NodeKind = (typeof nodeKinds)[number];
+/** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
+export type NodeKind = (typeof nodeKinds)[number] | 'launch';
 
 export const questionTypes = ['yes_no', 'multiple_choice', 'multi_select', 'freeform', 'confirmation'] as const;
 export type QuestionType = (typeof questionTypes)[number];
@@ -80,6 +81,20 @@ export interface AgentNode {
   commits?: string;
 }
 
+/** A run of the board that a stage starts and waits for. */
+export interface LaunchNode {
+  /** The step of the definition; its output becomes the value `<step>_output`. */
+  stepId: string;
+  title: string;
+  /** What the agent works on; `${name}` stands for a value of the run. Absent: the task of the run, as it is. */
+  input?: string;
+  agent?: string;
+  model?: string;
+  phase?: string;
+  /** The file that has to be written. */
+  outputFile?: string;
+}
+
 export interface GraphNode {
   /** The node's name in the DOT text. */
   id: string;
@@ -108,6 +123,8 @@ export interface GraphNode {
   child?: ChildNode;
   /** Of `agent`. */
   agent?: AgentNode;
+  /** Of `launch`. */
+  launch?: LaunchNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
   retryDelayMs?: number;
   /** Of `human`. */

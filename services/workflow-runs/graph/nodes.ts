@@ -1,7 +1,4 @@
 import { compact } from '../../../platform/json/compact';
-import { agentOf } from './agent';
-import { childOf } from './child';
-import { commandOf } from './command';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { type Place, placeOf } from './dot-tokens';
@@ -18,7 +15,10 @@ import {
   usualPromptMs,
   workOf,
 } from './graph';
-import { mapOf } from './map';
+import { agentOf } from './kinds/agent';
+import { childOf } from './kinds/child';
+import { commandOf } from './kinds/command';
+import { mapOf } from './kinds/map';
 import { namesOf } from './names';
 import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';

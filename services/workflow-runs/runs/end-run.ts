@@ -9,7 +9,7 @@ import type { RunStore } from './store';
 
 export interface RunEndingDependencies {
   runs: RunStore;
-  events: EntryLog<RunEventEntry>;
+  events: Pick<EntryLog<RunEventEntry>, 'append'>;
   continuations: Pick<ContinuationStore, 'delete'>;
   notifyParent: ParentNotifier;
   now: () => Date;

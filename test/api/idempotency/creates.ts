@@ -32,6 +32,10 @@ export const creates: Record<string, (subjects: Subjects) => [path: string, body
   addTaskDeliverable: ({ taskId }) => [`/api/tasks/${taskId}/deliverables`, { title: 'Report' }],
   createWorkProduct: ({ taskId }) => ['/api/work-products', { taskId, title: 'Found once', content: 'Once' }],
   createTaskWorkProduct: ({ taskId }) => [`/api/tasks/${taskId}/work-products`, { title: 'Kept once', content: 'x' }],
+  createWorkflow: () => [
+    '/api/workflows',
+    { id: 'made-once', name: 'Once', agents: [{ id: 'a' }], steps: [{ id: 'one', type: 'gate' }] },
+  ],
   createWorkspace: () => ['/api/identity/workspaces', { name: 'Made once' }],
   createProject: () => ['/api/projects', { label: 'Once' }],
   createSprint: () => ['/api/sprints', { label: 'Once' }],
@@ -155,5 +159,7 @@ export const elsewhere: Record<string, string> = {
   addAttachments: 'the key; its body is a form',
   createScheduledDeliverable: 'the key, and its id; Temporal reads its times first',
   reportScheduledDeliverableRun: 'the key, and its id; the run that is due, once',
+  startWorkflowRun: 'the key, and its id; one that is started twice has one workflow',
+  resumeWorkflowRun: 'the key, and its id; needs a failed run',
   createScheduledLaunch: 'the key, and its id; Temporal reads its schedule first',
 };

@@ -30,6 +30,7 @@ export const bounded: Record<string, [most: number, because: string]> = {
   getStatusWeek: [7, 'days of a week'],
   listSkillCapabilityDefinitions: [11, 'the capabilities that there are'],
   listSkillSecurityPatterns: [100, 'the rules that there are'],
+  listWorkflowRecipes: [10, 'the recipes that there are'],
   verifyAudit: [100, 'mostBreaks'],
 };
 
@@ -73,6 +74,7 @@ export const ofOneThing: Record<string, [most: number, because: string]> = {
   getWatcherPolicy: [watcherRisk.options.length, 'the risks that there are'],
   getWorktree: [50, 'keptHistory of a worktree; findings are one for each code, with 20 processes'],
   inspectQueueEntry: [16, 'the ceilings of a reservation'],
+  getWorkflowRun: [1_050, 'the schema of a definition: its steps and their branches'],
   openWorktree: [64, 'the arguments that BOARD_EDITOR_COMMAND may have'],
   previewWorktreeCleanup: [21, 'findings are one for each code; 20 processes and 21 reasons are listed'],
 };

@@ -10,6 +10,7 @@ import { configuredCases } from './cases.configured';
 import { governedCases } from './cases.governed';
 import { identityCases } from './cases.identity';
 import { runCases } from './cases.runs';
+import { workflowCases } from './cases.workflows';
 import { done, type ListCase } from './list-case';
 import { listOperations } from './operations';
 
@@ -20,6 +21,7 @@ const cases: ListCase[] = [
   ...configuredCases,
   ...identityCases,
   ...runCases,
+  ...workflowCases,
 ];
 
 let board: ApiUnderTest;

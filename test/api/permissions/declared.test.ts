@@ -40,6 +40,10 @@ const questions = [
   'POST /api/search',
   'POST /api/tool-policies/{role}/validate',
   'POST /api/watcher-policies/evaluate',
+  'POST /api/workflows/authoring/dry-run',
+  'POST /api/workflows/authoring/lint',
+  'POST /api/workflows/authoring/yaml',
+  'POST /api/workflows/recipes/{id}/materialize',
   'POST /api/workspace-capabilities/manifest/validate',
   // What its tools do asks for the permissions of that.
   'POST /mcp',
@@ -157,6 +161,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/scheduler\//, 'workflow:write'],
   [/^\/api\/goals(\/|$)/, 'admin:manage'],
   [/^\/api\/(ceremonies|reflections)(\/|$)/, 'workflow:write'],
+  [/^\/api\/workflows(\/\{id\}(\/access)?)?$/, 'workflow:write'],
   [/^\/api\/workflows\//, 'workflow:execute'],
   [/^\/api\/prompt-registry\/\{id\}\/record-usage$/, 'telemetry:write'],
   [/^\/api\/prompt-registry(\/|$)/, 'settings:write'],

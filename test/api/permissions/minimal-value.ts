@@ -30,6 +30,7 @@ const texts = [
   '/srv/absent',
   'task_20260101_absent',
   'attempt_absent0001',
+  '01M8C1MFKDQEWTR3Q7J7YE24BZ',
   'a'.repeat(40),
   'a'.repeat(64),
   `sha256:${'a'.repeat(64)}`,

@@ -17,24 +17,24 @@ import type { ChildRunStore } from '../children/store';
 import type { Dispatcher } from '../dispatcher';
 import { assertOpen } from '../open-run';
 import { hasEnded, type Usage } from '../run';
+import { completeFitting, MisfitError } from '../stages/fitting-answer';
 import type { RunStore } from '../store';
 import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
 import type { RunEventEntry } from './events';
-import { completeFitting, MisfitError } from './fitting-answer';
 import { withGuidance } from './guidance';
 import { type Guidance, modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
-import type { RunUpdate, StoredTexts } from './progress';
+import type { RunUpdate, StoredTexts } from './progress-state';
 import { applyUpdate } from './projection';
 import type { StageMessageStore } from './turns';
 
 export interface RunActivityDependencies {
   runs: RunStore;
   turns: StageMessageStore;
-  checkpoints: CheckpointStore;
+  checkpoints: Pick<CheckpointStore, 'put'>;
   continuations: ContinuationStore;
   children: Pick<ChildRunStore, 'putUsage'>;
-  events: EntryLog<RunEventEntry>;
+  events: Pick<EntryLog<RunEventEntry>, 'append'>;
   dispatcher: Dispatcher;
   models: Models;
   schemas: SchemaChecker;

@@ -2,7 +2,7 @@ import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { SetupState } from '../stages/setup';
 import type { Cursor } from './cursor';
 import type { AcceptedProof, Answer, Delivery } from './messages';
-import type { ProgressState } from './progress';
+import type { ProgressState } from './progress-state';
 
 /** An execution continues as new when its history has this many events; Temporal warns at 10,240. */
 const usualMaxEvents = 4_000;

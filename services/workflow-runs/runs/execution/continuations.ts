@@ -1,5 +1,5 @@
 import type { Database, Stored } from '../../../../stores/port/collection';
-import type { StoredTexts } from './progress';
+import type { StoredTexts } from './progress-state';
 
 /** Which executions of a run a continuation is for. */
 export interface ContinuationKey {

@@ -18,6 +18,8 @@ export interface StageUnderWay {
   untilMs?: number;
   /** The next attempt of its prompt: 1, 2 …; absent before the first has ended. */
   attempt?: number;
+  /** The number of its last launch; absent until one was not admitted. */
+  launch?: number;
   /** Which of the fallback models is asked, 1 for the first, and its first attempt; absent for the node's own model. */
   fallback?: { at: number; from: number };
   /** Of a map. */

@@ -1,6 +1,6 @@
 import { endOfRun } from '../../retros/retro';
 import { hasEnded, type RunRecord, type Stage } from '../run';
-import type { RunUpdate } from './progress';
+import type { RunUpdate } from './progress-state';
 
 /**
  * The fields of a run's record that its update changes.

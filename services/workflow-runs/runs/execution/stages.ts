@@ -3,11 +3,12 @@ import type { Graph, GraphNode } from '../../graph/graph';
 import type { ChildRunActivities } from '../children/activities';
 import type { Stage, TreeBudget } from '../run';
 import { runAgent } from '../stages/agent';
+import { askModel } from '../stages/ask-model';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
+import { runLaunch } from '../stages/launch';
 import { runMap } from '../stages/map';
 import { awaitWebhook } from '../stages/webhook';
-import { askModel } from './ask-model';
 import { type Continuation, SuspendedError } from './continuation';
 import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
@@ -121,6 +122,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runChild(node, underWay, run);
     case 'agent':
       return runAgent(node, underWay, run);
+    case 'launch':
+      return runLaunch(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':

@@ -2,10 +2,10 @@ import { patched } from '@temporalio/workflow';
 import type { GraphEdge, GraphNode } from '../../graph/graph';
 import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
-import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 

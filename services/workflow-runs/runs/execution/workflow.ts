@@ -14,12 +14,12 @@ import {
 } from '@temporalio/workflow';
 import type { ChildRunActivities } from '../children/activities';
 import type { RunStatus, TreeBudget } from '../run';
+import { runSetup, type SetupState } from '../stages/setup';
 import type { RunActivities } from './activities';
 import { Continuation, type RunState, SuspendedError } from './continuation';
 import { type Cursor, stagesUnderWay } from './cursor';
 import { type ChildMessenger, handleMessages, type RunControl } from './handlers';
 import { lookAgain, lookAtChild, type RunInput } from './messages';
-import { runSetup, type SetupState } from '../stages/setup';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
 import { RunFailedError } from './run-failed';

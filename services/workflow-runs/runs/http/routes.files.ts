@@ -6,10 +6,10 @@ import { usePermission } from '../../http/auth';
 import { refuse } from '../../http/errors';
 import { requireFound } from '../../http/fields';
 import { pageFields, pageFrom, pageOf } from '../../http/pages';
-import type { RunsContext } from '../context';
-import { runId } from '../run';
 import { GitFailedError } from '../../snapshots/git';
 import type { WorkspaceBase } from '../../snapshots/snapshots';
+import type { RunsContext } from '../context';
+import { runId } from '../run';
 import { changedFile } from './contracts';
 
 /** The files that a run has made. */

@@ -3,9 +3,9 @@ import { valueAt } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
 import type { ItemUnderWay, MapUnderWay, StageUnderWay } from '../execution/cursor';
 import type { Outcome } from '../execution/edges';
-import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
-import type { MapLists } from '../execution/progress';
+import type { MapLists } from '../execution/progress-state';
 import type { StageContext, Worked } from '../execution/stages';
+import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from './may-begin';
 
 /** A list may have this much as JSON, in characters. */
 const maxListCharacters = 100_000;

@@ -28,13 +28,13 @@ afterAll(async () => {
 });
 
 /** A prompt that the agent obeys, as the value of an attribute. */
-const told = (script: object): string => `"${JSON.stringify(script).replaceAll('"', '\\"')}"`;
-const succeeding = told({
+const obeyed = (script: object): string => `"${JSON.stringify(script).replaceAll('"', '\\"')}"`;
+const succeeding = obeyed({
   files: { 'a.txt': 'x' },
   commit: 'Work',
   result: { status: 'success', summary: 'done well' },
 });
-const staying = told({ say: [{ type: 'progress', message: 'on it' }], stays: true });
+const staying = obeyed({ say: [{ type: 'progress', message: 'on it' }], stays: true });
 const agentStage = (attributes: string, more = ''): string =>
   `digraph { ${more} start -> a -> exit; a [type=agent, repository=sample, agent=told, ${attributes}] }`;
 const attemptOf = async (id: string) => {
@@ -96,7 +96,7 @@ describe('an agent of a run', () => {
   });
 
   it('that fails is retried, then replaced by another one, and edges decide by its status', async () => {
-    const blocked = told({ result: { status: 'blocked', summary: 'no key' } });
+    const blocked = obeyed({ result: { status: 'blocked', summary: 'no key' } });
     const failed = await runs.start(agentStage(`prompt=${blocked}, max_retries=1, retry_delay="10ms"`));
     expect(await runs.untilStatus(failed, 'failed')).toMatchObject({
       error: { message: 'Its agent ended as blocked: no key' },

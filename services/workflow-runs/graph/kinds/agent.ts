@@ -1,7 +1,7 @@
-import { compact } from '../../../platform/json/compact';
-import type { Attributes } from './dot';
-import type { AgentNode, NodeKind } from './graph';
-import { namesOf } from './names';
+import { compact } from '../../../../platform/json/compact';
+import type { Attributes } from '../dot';
+import type { AgentNode, NodeKind } from '../graph';
+import { namesOf } from '../names';
 
 const ofAgents = ['task', 'repository', 'agent', 'fallback_agents', 'profile', 'phase', 'commits'] as const;
 const phases = ['explore', 'plan', 'implement', 'verify', 'publish'];
@@ -38,6 +38,13 @@ export function agentOf(
     }
     return value;
   };
+  const oneOf = (attribute: string, values: readonly string[]): string | undefined => {
+    const value = attributes.get(attribute);
+    if (value !== undefined && !values.includes(value)) {
+      problem(`${attribute} must be one of ${values.join(', ')}`);
+    }
+    return value;
+  };
   const fallbacks = namesOf('fallback_agents', attributes, problem);
   if (fallbacks?.some((each) => each !== '' && !name.test(each))) {
     problem('fallback_agents must be names of the board');
@@ -50,20 +57,7 @@ export function agentOf(
     profile: named('profile'),
     sandbox: named('sandbox'),
     model: attributes.get('model'),
-    phase: oneOf('phase', phases, attributes, problem),
-    commits: oneOf('commits', commitPolicies, attributes, problem),
+    phase: oneOf('phase', phases),
+    commits: oneOf('commits', commitPolicies),
   });
-}
-
-function oneOf(
-  attribute: string,
-  values: readonly string[],
-  attributes: Attributes,
-  problem: (message: string) => void,
-): string | undefined {
-  const value = attributes.get(attribute);
-  if (value !== undefined && !values.includes(value)) {
-    problem(`${attribute} must be one of ${values.join(', ')}`);
-  }
-  return value;
 }

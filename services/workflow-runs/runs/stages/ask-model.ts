@@ -1,10 +1,10 @@
 import { ActivityFailure, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
 import { type GraphNode, usualPromptMs } from '../../graph/graph';
-import type { PromptAnswer, PromptInput, RunActivities } from './activities';
-import { SuspendedError } from './continuation';
-import type { StageUnderWay } from './cursor';
-import { modelFailed } from './messages';
-import type { StageContext } from './stages';
+import type { PromptAnswer, PromptInput, RunActivities } from '../execution/activities';
+import { SuspendedError } from '../execution/continuation';
+import type { StageUnderWay } from '../execution/cursor';
+import { modelFailed } from '../execution/messages';
+import type { StageContext } from '../execution/stages';
 
 /** What an attempt may take beside the model's time: the stores. */
 const storesMs = 60_000;

@@ -1,6 +1,6 @@
-import { compact } from '../../../platform/json/compact';
-import type { Attributes } from './dot';
-import type { CommandNode, NodeKind } from './graph';
+import { compact } from '../../../../platform/json/compact';
+import type { Attributes } from '../dot';
+import type { CommandNode, NodeKind } from '../graph';
 
 const limits = { arguments: 100, characters: 8_000, directory: 500 };
 const ofCommands = ['command', 'directory', 'sandbox'] as const;

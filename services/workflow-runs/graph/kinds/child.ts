@@ -1,6 +1,6 @@
-import type { Attributes } from './dot';
-import type { ChildNode, NodeKind } from './graph';
-import { parsePath } from './values';
+import type { Attributes } from '../dot';
+import type { ChildNode, NodeKind } from '../graph';
+import { parsePath } from '../values';
 
 const ofChildren = ['workflow', 'vars', 'output'] as const;
 const slug = /^[a-z0-9-]{1,64}$/;

@@ -1,7 +1,7 @@
-import type { Attributes } from './dot';
-import { type MapNode, mapLimits, mappedKinds, type NodeKind } from './graph';
-import { integer } from './numbers';
-import { parsePath } from './values';
+import type { Attributes } from '../dot';
+import { mapLimits, type MapNode, mappedKinds, type NodeKind } from '../graph';
+import { integer } from '../numbers';
+import { parsePath } from '../values';
 
 const ofMaps = ['items', 'each', 'concurrency', 'max_items', 'max_failures'] as const;
 

@@ -1,0 +1,46 @@
+import type { LaunchingStep, WorkflowDefinition } from '../../contracts/runs/workflows/definition';
+import { compact } from '../../platform/json/compact';
+import type { GraphNode } from '../../services/workflow-runs/graph/graph';
+import { graphText } from './templates';
+
+/** The node that launches the agent of a step. */
+export function launchNode(
+  step: LaunchingStep,
+  { id, definition, items = {} }: { id: string; definition: WorkflowDefinition; items?: Record<string, string> },
+): Omit<GraphNode, 'maxRetries'> & { maxRetries: number } {
+  const { agent: type, id: agentId, model } = definition.agents.find((agent) => agent.id === step.agent) ?? {};
+  const agent = type ?? agentId;
+  const { retry = 0, retry_delay_ms: retryDelayMs } = step.on_fail ?? {};
+  const label = step.name ?? step.id;
+  return {
+    ...{ id, kind: 'launch', label, maxRetries: retry },
+    ...compact({ retryDelayMs, timeoutMs: step.timeout === undefined ? undefined : step.timeout * 1_000 }),
+    launch: {
+      stepId: step.id,
+      title: `${definition.name}: ${label}`.slice(0, 200),
+      ...compact({
+        input: textOf(step, items),
+        agent: agent === 'auto' ? undefined : agent,
+        model,
+        phase: step.phase,
+        outputFile: step.output?.file,
+      }),
+    },
+  };
+}
+
+/** The text of a step with its criteria and its file; `undefined` for one that works on the task of the run as it is. */
+function textOf(
+  { input, acceptance_criteria: criteria = [], output }: LaunchingStep,
+  items: Record<string, string>,
+): string | undefined {
+  if (input === undefined) {
+    return undefined;
+  }
+  const accepted = criteria.map((criterion) => `- ${graphText(criterion, items)}`);
+  return [
+    graphText(input, items),
+    ...(accepted.length > 0 ? [`Acceptance criteria:\n${accepted.join('\n')}`] : []),
+    ...(output ? [`Write the result to \`${graphText(output.file)}\`.`] : []),
+  ].join('\n\n');
+}

@@ -1,0 +1,161 @@
+import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
+import type {
+  LaunchingStep,
+  LoopStep,
+  WorkflowDefinition,
+  WorkflowStep,
+} from '../../contracts/runs/workflows/definition';
+import { branchesOf, isIssues, readCondition, templateIssues, type ValueNames, valueNames } from './names';
+
+/** Of the words for a loop over a list, what is no condition. */
+const ofLists: readonly string[] = ['all_done', 'first_success'];
+
+/** Everything that is wrong with a definition whose shape is right. */
+export function definitionIssues(definition: WorkflowDefinition): WorkflowIssue[] {
+  const known = valueNames(definition);
+  const ids = definition.steps.flatMap((step) => [step.id, ...branchesOf(step).map(({ id }) => id)]);
+  return [
+    ...repeated(
+      definition.agents.map(({ id }) => id),
+      'agents',
+    ),
+    ...repeated(ids, 'steps'),
+    ...definition.steps.flatMap((step, at) => stepIssues(step, { at, known, definition })),
+    ...(definition.schedule && definition.steps.some(worksOnTask)
+      ? [{ path: 'schedule', message: 'needs an input in every step that launches an agent: its runs have no task' }]
+      : []),
+  ];
+}
+
+const worksOnTask = (step: WorkflowStep): boolean =>
+  step.type === 'gate'
+    ? false
+    : step.type === 'parallel'
+      ? step.parallel.steps.some(({ input }) => input === undefined)
+      : step.input === undefined;
+
+const repeated = (ids: readonly string[], path: string): WorkflowIssue[] =>
+  [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))].map((id) => ({ path, message: `${id} is there twice` }));
+
+interface Place {
+  at: number;
+  known: ValueNames;
+  definition: WorkflowDefinition;
+}
+
+function stepIssues(step: WorkflowStep, place: Place): WorkflowIssue[] {
+  const { at, known } = place;
+  const path = `steps.${at}`;
+  const condition = step.condition === undefined ? [] : conditionIssues(step.condition, `${path}.condition`, known);
+  const unused =
+    step.condition === undefined && step.on_false !== undefined
+      ? [{ path: `${path}.on_false`, message: 'needs a condition' }]
+      : [];
+  return [...condition, ...unused, ...ownIssues(step, path, place)];
+}
+
+function ownIssues(step: WorkflowStep, path: string, place: Place): WorkflowIssue[] {
+  switch (step.type) {
+    case 'agent':
+      return launchIssues(step, path, place);
+    case 'loop':
+      return [...launchIssues(step, path, { ...place, items: itemsOf(step) }), ...loopIssues(step, path, place)];
+    case 'parallel':
+      return step.parallel.steps.flatMap((branch, index) => {
+        const at = `${path}.parallel.steps.${index}`;
+        const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
+        return [...launchIssues(branch, at, place), ...rerouted];
+      });
+    case 'gate':
+      return gateIssues(step, path, place);
+  }
+}
+
+const outOf = (path: string): WorkflowIssue => ({
+  path,
+  message: 'a branch cannot lead out of its parallel step',
+});
+
+function gateIssues(
+  { input, condition, timeout, on_false }: Extract<WorkflowStep, { type: 'gate' }>,
+  path: string,
+  { known }: Place,
+): WorkflowIssue[] {
+  const asks = condition === undefined || on_false === 'human';
+  return [
+    ...(input === undefined ? [] : templateIssues(`${path}.input`, { template: input, known })),
+    ...(!asks && input !== undefined
+      ? [{ path: `${path}.input`, message: 'is for a person, and the gate has a condition' }]
+      : []),
+    ...(!asks && timeout !== undefined
+      ? [{ path: `${path}.timeout`, message: 'nothing is waited for: the gate has a condition' }]
+      : []),
+  ];
+}
+
+const itemsOf = ({ loop }: LoopStep): string[] => (loop.over === undefined ? [] : [loop.item_var ?? 'item']);
+
+function launchIssues(
+  step: LaunchingStep,
+  path: string,
+  { known, definition, items = [] }: Place & { items?: readonly string[] },
+): WorkflowIssue[] {
+  const { agent, input, on_fail: onFail, acceptance_criteria: criteria = [] } = step;
+  const at = (name: string): string => `${path}.${name}`;
+  return [
+    ...(definition.agents.some(({ id }) => id === agent)
+      ? []
+      : [{ path: at('agent'), message: `${agent} is not in agents` }]),
+    ...(input === undefined ? [] : templateIssues(at('input'), { template: input, known, items })),
+    ...criteria.flatMap((template, index) =>
+      templateIssues(at(`acceptance_criteria.${index}`), { template, known, items }),
+    ),
+    ...(input === undefined && criteria.length > 0
+      ? [{ path: at('acceptance_criteria'), message: 'needs an input, with which its agent receives them' }]
+      : []),
+    ...(onFail?.retry_step !== undefined && !definition.steps.some(({ id }) => id === onFail.retry_step)
+      ? [{ path: at('on_fail.retry_step'), message: `${onFail.retry_step} is no step` }]
+      : []),
+    ...(['max_reroutes', 'on_exhausted'] as const)
+      .filter((name) => onFail?.[name] !== undefined && onFail.retry_step === undefined)
+      .map((name) => ({ path: at(`on_fail.${name}`), message: 'needs a retry_step' })),
+    ...(onFail?.retry_delay_ms !== undefined && !onFail.retry
+      ? [{ path: at('on_fail.retry_delay_ms'), message: 'needs retry' }]
+      : []),
+  ];
+}
+
+function loopIssues({ loop, input }: LoopStep, path: string, { known }: Place): WorkflowIssue[] {
+  const at = (name: string): string => `${path}.loop.${name}`;
+  if (loop.over === undefined) {
+    return [
+      ...(loop.completion === undefined || ofLists.includes(loop.completion)
+        ? [
+            {
+              path: at('completion'),
+              message: 'must be the condition that ends the loop, which has no list to run over',
+            },
+          ]
+        : conditionIssues(loop.completion, at('completion'), known)),
+      ...(['item_var', 'continue_on_error'] as const)
+        .filter((name) => loop[name] !== undefined)
+        .map((name) => ({ path: at(name), message: 'needs over' })),
+    ];
+  }
+  const items = loop.item_var ?? 'item';
+  return [
+    ...(known.lists.has(loop.over) ? [] : [{ path: at('over'), message: `${loop.over} must be a list in variables` }]),
+    ...(loop.completion === undefined || ofLists.includes(loop.completion)
+      ? []
+      : [{ path: at('completion'), message: `must be one of ${ofLists.join(', ')} with over` }]),
+    ...(known.variables.has(items) || known.lists.has(items)
+      ? [{ path: at('item_var'), message: `${items} is a variable` }]
+      : []),
+    ...(input === undefined ? [{ path: `${path}.input`, message: 'is required with over: it holds the item' }] : []),
+  ];
+}
+
+function conditionIssues(written: string, path: string, known: ValueNames): WorkflowIssue[] {
+  const read = readCondition(written, path, known);
+  return isIssues(read) ? read : [];
+}

@@ -1,0 +1,34 @@
+/** What a stage launches: made by the host of the engine, once for each attempt. */
+export interface LaunchInput {
+  runId: string;
+  stageId: string;
+  stepId: string;
+  /** 1, 2 …; one that was not admitted since the host was overloaded is launched again under another number. */
+  attempt: number;
+  title: string;
+  input?: string;
+  agent?: string;
+  model?: string;
+  phase?: string;
+  outputFile?: string;
+  /** How long it may take once it runs, in milliseconds. */
+  timeoutMs?: number;
+}
+
+/** Which launch it is. */
+export type LaunchKey = Pick<LaunchInput, 'runId' | 'stageId' | 'attempt'>;
+
+/** `overloaded`: there is no capacity and no queue; it is launched again later. */
+export type LaunchState =
+  | { state: 'waiting' | 'overloaded' }
+  | { state: 'success'; output: string }
+  | { state: 'failed'; reason: string; output?: string };
+
+/** What the host of the engine does for launches; each may be repeated. */
+export interface LaunchActivities {
+  startLaunch(input: LaunchInput): Promise<LaunchState>;
+  /** Reads how it ended; one that takes too long is stopped. */
+  observeLaunch(input: LaunchInput): Promise<LaunchState>;
+  /** Stops what may have been launched, and all that recovery makes of it. */
+  stopLaunch(launch: LaunchKey): Promise<void>;
+}

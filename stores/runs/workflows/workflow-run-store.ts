@@ -1,0 +1,75 @@
+import type { Page, PageRequest } from '../../../platform/lists/page';
+import { createContinuationStore } from '../../../services/workflow-runs/runs/execution/continuations';
+import type { RunRecord, RunStatus } from '../../../services/workflow-runs/runs/run';
+import { createRunStore } from '../../../services/workflow-runs/runs/store';
+import type { Database } from '../../port/collection';
+import { findPage } from '../../port/find-page';
+import { insertOrGet } from '../../port/insert';
+import { prefixedDatabase } from '../../port/workspace-database';
+
+/** A step of the definition that a run was started with, and the nodes of its graph. */
+export interface StepOfRun {
+  stepId: string;
+  name?: string;
+  type: string;
+  agent?: string;
+  nodes: string[];
+}
+
+/** A run of the engine, of a workflow of the board. Its `dot_source` is its compiled graph, as JSON. */
+export interface WorkflowRunRecord extends RunRecord {
+  board: {
+    workflowId: string;
+    version: number;
+    taskId: string | null;
+    /** The failed run that this one continues. */
+    resumedFrom: string | null;
+    steps: StepOfRun[];
+  };
+}
+
+/** Of runs that have not ended. */
+export const openRunStatuses: readonly RunStatus[] = ['queued', 'starting', 'running', 'paused'];
+
+/** Which runs are listed. */
+export interface WorkflowRunFilter {
+  /** Of these workflows; of any when absent. */
+  workflowIds?: readonly string[] | undefined;
+  statuses?: readonly RunStatus[] | undefined;
+}
+
+const filterOf = ({ workflowIds, statuses }: WorkflowRunFilter) => ({
+  ...(workflowIds ? { 'workflow.slug': { $in: [...workflowIds] } } : { _id: { $gt: '' } }),
+  ...(statuses && { status: { $in: [...statuses] } }),
+});
+
+/** Runs of the board's workflows, with what the engine stores of them: the same records, apart from those of the service. */
+export async function createWorkflowRunStore(database: Database) {
+  const own = prefixedDatabase(database, 'board-');
+  const runs = await createRunStore(own);
+  const records = await own.collection<WorkflowRunRecord>({
+    name: 'workflow-runs',
+    indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
+  });
+  return {
+    /** As the engine reads and writes them. */
+    engine: runs,
+    continuations: await createContinuationStore(own),
+
+    /** Stores a run, or returns the one that has its id already. */
+    begin: (run: WorkflowRunRecord): Promise<WorkflowRunRecord> => insertOrGet(records, run),
+    get: (id: string): Promise<WorkflowRunRecord | undefined> => records.get(id),
+    /** With all of its stages. */
+    async getWhole(id: string): Promise<WorkflowRunRecord | undefined> {
+      const run = await records.get(id);
+      return run && { ...run, stages: (await runs.whole(run)).stages };
+    },
+
+    /** The newest first. */
+    list: (filter: WorkflowRunFilter, part: PageRequest): Promise<Page<WorkflowRunRecord>> =>
+      findPage(records, { filter: filterOf(filter), order: { key: '_id', direction: -1 } }, part),
+
+    count: (filter: WorkflowRunFilter): Promise<number> => records.count(filterOf(filter)),
+  };
+}
+export type WorkflowRunStore = Awaited<ReturnType<typeof createWorkflowRunStore>>;
