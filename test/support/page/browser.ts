@@ -33,7 +33,7 @@ export interface Tab {
   page: Page;
   context: BrowserContext;
   problems: string[];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export async function openTab(

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { setAccessKey } from '../api/access-key';
 import { whenSignedOut } from '../api/query-client';
 import { applyFeed } from '../live/apply';
 import { connect, disconnect, liveState } from '../live/connection';
@@ -110,7 +111,11 @@ export function Shell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
 
   useEffect(() => {
-    const toLogin = () => location.assign(`/login?to=${encodeURIComponent(location.pathname + location.search)}`);
+    const toLogin = () => {
+      // A key that is not accepted any more would refuse the sign-in too.
+      setAccessKey(undefined);
+      location.assign(`/login?to=${encodeURIComponent(location.pathname + location.search)}`);
+    };
     whenSignedOut(toLogin);
     const stop = applyFeed();
     connect(toLogin);

@@ -1,16 +1,31 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { board, isRefusal, type RunApproval, unwrap } from '../../api/client';
+import { board, isRefusal, type RunApproval, type Schema, unwrap } from '../../api/client';
 import { keys } from '../../api/keys';
 import { queryClient } from '../../api/query-client';
 import { useForbidden } from '../../app/session';
 import { Button } from '../../ui/button';
 import { toast } from '../../ui/toast';
 
+type Data = NonNullable<Schema<'RunApprovalDecision'>['responseData']>;
+
+/** The JSON object of a text; undefined when it is none. */
+function objectOf(text: string): Data | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Data) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Approves or rejects exactly the action that is displayed: its hash and revision go with the decision. */
 export function Decide({ approval }: { approval: RunApproval }) {
   const forbidden = useForbidden()('admin:manage');
   const [note, setNote] = useState('');
+  const [response, setResponse] = useState('');
+  const isQuestion = approval.requestKind === 'elicitation';
+  const responseData = isQuestion ? objectOf(response) : undefined;
   const decide = useMutation({
     mutationFn: (decision: 'approved' | 'rejected') =>
       unwrap(
@@ -21,6 +36,7 @@ export function Decide({ approval }: { approval: RunApproval }) {
             expectedActionHash: approval.actionHash,
             expectedRevision: approval.revision,
             ...(note.trim() === '' ? {} : { note: note.trim() }),
+            ...(decision === 'approved' && responseData ? { responseData } : {}),
           },
         }),
       ),
@@ -39,12 +55,19 @@ export function Decide({ approval }: { approval: RunApproval }) {
       }
     },
   });
-  // A request that asks for data is answered with it, which needs a form of its own.
-  const why = approval.takesResponse
-    ? 'The agent asks for data: answer it with the command or over the API.'
-    : forbidden;
+  const why = isQuestion && !responseData ? 'The agent asks for data: write it as a JSON object.' : forbidden;
   return (
     <div className="row wrap">
+      {isQuestion ? (
+        <textarea
+          className="input mono"
+          rows={3}
+          aria-label="Response as a JSON object"
+          placeholder='{"field": "value"}'
+          value={response}
+          onChange={(event) => setResponse(event.target.value)}
+        />
+      ) : null}
       <input
         className="input grow"
         aria-label="Note on the decision"

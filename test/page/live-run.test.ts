@@ -1,0 +1,60 @@
+import type { Browser } from 'playwright-core';
+import { eventually } from '../../platform/testing/eventually';
+import { scriptAgent } from '../support/caller';
+import { openTab, startBrowser } from '../support/page/browser';
+import { aRepository } from '../support/page/repository';
+import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+
+describe('live run on the page', () => {
+  let service: Service;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startService({}, { restart: soonAgain }), startBrowser()]);
+    await service.call.ok('POST', '/api/config/repos', { name: 'shop', path: await aRepository(service.dir) });
+    await service.call.configureAgents([
+      scriptAgent('worker-bee', '200', '50'),
+      { ...scriptAgent('worker-bee', '100000', '50'), type: 'long-bee' },
+    ]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  const aRun = async (agent: string) => {
+    const { id } = await service.call.createTask({ title: `Run of ${agent}`, git: { repo: 'shop' } });
+    const { attemptId } = await service.call.start(id, { agent });
+    return { id: id as string, attemptId: attemptId as string, path: `/tasks/${id}/runs/${attemptId}` };
+  };
+
+  test('shows every event once, although the api is killed meanwhile', async () => {
+    const { id, attemptId, path } = await aRun('worker-bee');
+    const { page, problems, close } = await openTab(browser, service.apiUrl);
+    await page.goto(path);
+    await page.getByText(/^[1-9]\d* events?/).waitFor();
+    killPart(service, 'api');
+    await page.getByText(/Connection lost/).waitFor();
+    await eventually(async () => expect((await fetch(`${service.apiUrl}/health`)).status).toBe(200));
+    await service.call.ended(id);
+    const events = await service.call.events(id, attemptId);
+    await page.getByText(`${events.length} events`, { exact: true }).waitFor();
+    await page.getByText('Success', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('stops a run after it was asked whether to', async () => {
+    const { id, path } = await aRun('long-bee');
+    const { page, problems, close } = await openTab(browser, service.apiUrl);
+    await page.goto(path);
+    await page.getByText('Running', { exact: true }).waitFor();
+    await page.keyboard.press('x');
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop the run' }).click();
+    await page.getByText('Interrupted', { exact: true }).waitFor();
+    await service.call.ended(id);
+    expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await close();
+  });
+});
