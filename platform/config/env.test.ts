@@ -233,7 +233,7 @@ describe('the environment of a part', () => {
     expect(secrets('worker')).toEqual(['BOARD_CREDENTIAL_KEY', 'BOARD_WEBHOOK_SECRET', ...shared]);
     expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
     expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
-    expect(secrets('workflow-runs')).toEqual(shared);
+    expect(secrets('workflow-runs')).toEqual([...shared, 'WORKFLOW_RUNS_BOARD_TOKEN']);
   });
 
   it('has the keys of agents and models only where they are used', () => {
