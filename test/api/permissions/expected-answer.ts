@@ -19,12 +19,17 @@ export const furtherPermissions: Record<string, { permission: Permission; needed
   'DELETE /api/agents/register/{id}': { permission: 'agent:write', needed: 'for an agent other than the caller' },
 };
 
-/** Codes of refusals of operations that are open because they take another proof than a key, and that proof is not in the request. */
+/** Codes of refusals of operations that take another proof than a permission, and that proof is not in the request. */
 export const otherProofs: Record<string, readonly string[]> = {
   'POST /api/auth/setup': ['INVALID_SETUP_CODE', 'PASSWORD_SESSION_LOCAL_ONLY'],
   'POST /api/auth/login': ['PASSWORD_SESSION_LOCAL_ONLY'],
   'POST /api/auth/recover': ['PASSWORD_SESSION_LOCAL_ONLY'],
   'POST /api/auth/ws-ticket': ['AUTH_REQUIRED'],
+  // That the caller is on this machine.
+  'GET /metrics': ['AUTH_REQUIRED'],
+  // That the caller is a person.
+  'POST /api/workflows/runs/{runId}/steps/{stepId}/approve': ['HUMAN_REQUIRED'],
+  'POST /api/workflows/runs/{runId}/steps/{stepId}/reject': ['HUMAN_REQUIRED'],
 };
 
 /** What changes nothing by itself, and so is open to callers that may only read. */
