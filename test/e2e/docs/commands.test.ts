@@ -29,6 +29,7 @@ const notRun: Record<string, string> = {
   'docs/use/runs/diff.md: api /diff/TASK_ID/comments': 'sends to an agent that resumes its sessions',
   'docs/use/runs/review.md: api /tasks/TASK_ID -X PATCH': 'decides a result that has to wait for a review first',
   'docs/use/runs/review.md: api /tasks/TASK_ID/review/accept': 'needs a forge in the internet, and a token of it',
+  'docs/use/runs/workflows.md: api /workflows/runs/$run/steps': 'decides a step that has to wait for it first',
   'docs/use/runs/worktrees.md: git log': 'shows a commit of a worktree that was removed by force',
   'docs/use/services/': smallService,
 };
