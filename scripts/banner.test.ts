@@ -3,6 +3,7 @@ import type { RunningService } from './start-all';
 
 const service: RunningService = {
   apiUrl: 'http://127.0.0.1:3001',
+  pageUrl: 'http://127.0.0.1:3001/',
   temporalAddress: '127.0.0.1:7233',
   temporalCommand: 'temporal workflow list --address 127.0.0.1:7233 --namespace default',
   serviceUrls: { bitmap: 'http://127.0.0.1:10101' },
@@ -18,6 +19,8 @@ describe('banner of npm start', () => {
     const lines = banner(service).split('\n');
     expect(lines).toContain('    bitmap         http://127.0.0.1:10101');
     expect(lines).toContain('    Off            plants, workflow-runs (SERVICES=all)');
+    expect(lines).toContain('    Page           http://127.0.0.1:3001/');
+    expect(banner({ ...service, pageUrl: undefined })).not.toContain('Page');
     expect(lines).toContain('    OpenAPI        http://127.0.0.1:3001/api/openapi.json');
   });
 

@@ -3,9 +3,10 @@ import type { RunningService } from './start-all';
 
 /** What a person needs to know of a service that has started: what is up, what is not, and where. */
 export function banner(service: RunningService): string {
-  const { apiUrl, temporalUiUrl, temporalAddress, temporalCommand, serviceUrls, dataDir } = service;
+  const { apiUrl, pageUrl, temporalUiUrl, temporalAddress, temporalCommand, serviceUrls, dataDir } = service;
   const off = smallServices.filter((name) => serviceUrls[name] === undefined);
   const rows: [name: string, value: string][] = [
+    ...(pageUrl === undefined ? [] : [['Page', pageUrl] as [string, string]]),
     ['API', `${apiUrl}/api`],
     ['OpenAPI', `${apiUrl}/api/openapi.json`],
     ['Worker', 'takes runs'],

@@ -61,6 +61,8 @@ const serviceSettings = {
 /** The whole service while it runs. */
 export interface RunningService {
   apiUrl: string;
+  /** Of the page for browsers; absent while it is turned off. */
+  pageUrl?: string | undefined;
   /** Only for an embedded server that was asked for its UI: another one's is its operator's to know. */
   temporalUiUrl?: string;
   temporalAddress: string;
@@ -172,6 +174,7 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     };
     return {
       apiUrl: urlOf(apiPort),
+      pageUrl: settings.BOARD_PAGE ? `${urlOf(apiPort)}/` : undefined,
       serviceUrls: Object.fromEntries([...servicePorts].map(([name, port]) => [name, urlOf(port)])),
       temporalUiUrl: temporal?.uiUrl(),
       temporalAddress: temporalAddress(),
