@@ -33,6 +33,7 @@ const trust: Record<string, 'proof' | 'operator' | 'stores' | 'shown' | 'read'> 
   'workflows/worktree: update operate': 'proof',
   'services/plants: update created': 'read',
   'services/workflow-runs/runs/execution: signal lookAgain': 'stores',
+  'services/workflow-runs/runs/execution: signal lookAtChild': 'stores',
   'services/workflow-runs/runs/execution: update answer': 'proof',
   'services/workflow-runs/runs/execution: update cancel': 'proof',
   'services/workflow-runs/runs/execution: update deliver': 'proof',
