@@ -27,6 +27,16 @@ function focusCard(taskId: string, framesLeft = 10): void {
   }
 }
 
+/** Gives the focus back to a card that was drawn again, unless it has gone elsewhere meanwhile. */
+function focusAgain(taskId: string): void {
+  requestAnimationFrame(() => {
+    const { activeElement } = document;
+    if (activeElement === null || activeElement === document.body) {
+      focusCard(taskId);
+    }
+  });
+}
+
 interface Place {
   task: Task;
   status: TaskStatus;
@@ -115,7 +125,7 @@ export function useBoardKeys({ columns, handles, mayWrite, onDrop }: BoardKeys):
     drag.set(undefined);
     onDrop(present.taskId, present.target);
     announce(`Dropped. ${name(present.target)}.`);
-    requestAnimationFrame(() => focusCard(present.taskId));
+    focusAgain(present.taskId);
   };
   const cancel = () => {
     drag.set(undefined);
