@@ -48,7 +48,8 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
         if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) {
           throw error;
         }
-        return error.insertedCount;
+        // In order: those before the first that was refused are there, and none after it.
+        return [error.writeErrors].flat()[0]?.index ?? error.insertedCount;
       }
     });
   }
