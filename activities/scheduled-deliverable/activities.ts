@@ -1,36 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
-import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
 import type { DeliverableRunStatus } from '../../contracts/runs/schedules/scheduled-deliverable';
 import { compact } from '../../platform/json/compact';
-import type { Board } from '../../stores/board-files/board';
-import type { DecisionPoint } from '../../stores/governance/decision-point';
-import type { AttemptStore } from '../../stores/runs/attempt-store';
-import type { RecoveryStore } from '../../stores/runs/recovery-store';
 import type {
   DeliverableRunRecord,
   ScheduledDeliverableRunStore,
 } from '../../stores/runs/schedules/scheduled-deliverable-run-store';
 import type { ScheduledDeliverableStore } from '../../stores/runs/schedules/scheduled-deliverable-store';
-import type { RoutingStore } from '../../stores/settings/routing-store';
-import type { AgentRunInput, RunTimings } from '../../workflows/agent-run/messages';
 import type { StartedRun } from '../../workflows/scheduled-deliverable/messages';
-import { endOfChain } from './end-of-chain';
+import { endOfChain } from '../shared/end-of-chain';
+import { attemptIdOf, launchOnce, type OnceLaunchDependencies } from '../shared/launch-once';
 import { createRunTask } from './task';
 
-export interface ScheduledDeliverableDependencies {
+export interface ScheduledDeliverableDependencies extends OnceLaunchDependencies {
   scheduledDeliverables: Pick<ScheduledDeliverableStore, 'get'>;
   deliverableRuns: ScheduledDeliverableRunStore;
-  board: Pick<Board, 'create' | 'get'>;
-  rules: DecisionPoint;
-  attempts: Pick<AttemptStore, 'get'>;
-  recoveries: Pick<RecoveryStore, 'get'>;
-  routing: Pick<RoutingStore, 'configuration'>;
-  /** Starts the run under this id once, and returns the decision; `undefined` when its workflow is over. */
-  launch(input: AgentRunInput): Promise<LaunchOutcome | undefined>;
-  workspaceId: string;
-  timings: RunTimings;
-  now(): Date;
 }
 
 interface OfRun {
@@ -136,14 +120,9 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
         return run?.status ?? 'skipped';
       }
       const { agent } = (await deps.board.get(run.taskId))?.task ?? {};
-      const attemptId = run.attemptId ?? attemptOf(runId);
-      const { maxRetries } = (await deps.routing.configuration()).value;
-      const { timings, workspaceId } = deps;
-      const outcome =
-        (await deps.launch({
-          ...{ attemptId, taskId: run.taskId, request: compact({ agent }), actor: run.startedBy },
-          ...{ workspaceId, timings, maxRetries, origin },
-        })) ?? (await deps.attempts.get(attemptId))?.launch;
+      const attemptId = run.attemptId ?? attemptIdOf(runId);
+      const { taskId, startedBy: actor } = run;
+      const outcome = await launchOnce(deps, { attemptId, taskId, request: compact({ agent }), actor, origin });
       if (outcome?.status === 'refused') {
         return end(runId, 'failed', { attemptId, error: `${outcome.code}: ${outcome.message}`.slice(0, 2_000) });
       }
@@ -156,7 +135,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       if (run?.status !== 'running') {
         return run?.status ?? 'skipped';
       }
-      const last = await endOfChain(deps, run.attemptId ?? attemptOf(runId));
+      const last = await endOfChain(deps, run.attemptId ?? attemptIdOf(runId));
       if (!last) {
         return 'running';
       }
@@ -188,6 +167,3 @@ const digestOf = (...parts: string[]): string =>
   createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
 
 const runOf = (id: string, occurrence: string): string => `recurring_run_${digestOf(id, occurrence)}`;
-
-/** The first attempt of a run, however often it is launched. */
-const attemptOf = (runId: string): string => `attempt_${digestOf(runId)}`;

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
-import type { LaunchOutcome, LaunchRequest } from '../../contracts/runs/launch/launch';
-import { AppError } from '../../platform/errors/app-error';
+import type { LaunchRequest } from '../../contracts/runs/launch/launch';
 import { compact } from '../../platform/json/compact';
 import type {
   LaunchActivities,
@@ -9,42 +7,20 @@ import type {
   LaunchKey,
   LaunchState,
 } from '../../services/workflow-runs/runs/stages/launch-messages';
-import type { Board } from '../../stores/board-files/board';
-import type { DecisionPoint } from '../../stores/governance/decision-point';
-import { requireAllowed } from '../../stores/governance/require-allowed';
-import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
-import type { RecoveryStore } from '../../stores/runs/recovery-store';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import type { WorkflowRunRecord, WorkflowRunStore } from '../../stores/runs/workflows/workflow-run-store';
-import type { RoutingStore } from '../../stores/settings/routing-store';
-import type { AgentRunInput, RunTimings } from '../../workflows/agent-run/messages';
-import { endOfChain } from '../scheduled-deliverable/end-of-chain';
+import { endOfChain } from '../shared/end-of-chain';
+import { attemptIdOf, createTaskOnce, launchOnce, type OnceLaunchDependencies, taskIdOf } from '../shared/launch-once';
 
-export interface StepLaunchDependencies {
+export interface StepLaunchDependencies extends OnceLaunchDependencies {
   workflowRuns: Pick<WorkflowRunStore, 'get'>;
-  board: Pick<Board, 'create' | 'get'>;
-  rules: DecisionPoint;
-  attempts: Pick<AttemptStore, 'get'>;
-  recoveries: Pick<RecoveryStore, 'get'>;
-  routing: Pick<RoutingStore, 'configuration'>;
-  /** Starts the run under this id once, and returns the decision; `undefined` when its workflow is over. */
-  launch(input: AgentRunInput): Promise<LaunchOutcome | undefined>;
   requestStop(attemptId: string, actor: string): Promise<boolean>;
   /** Prevents what recovery has planned after an attempt. */
   cancelRecovery(attemptId: string, actor: string): Promise<unknown>;
-  workspaceId: string;
-  timings: RunTimings;
-  now(): Date;
 }
 
-const digestOf = (...parts: (string | number)[]): string => createHash('sha256').update(parts.join('\n')).digest('hex');
-
 /** The attempt of a launch: the same one however often it is made. */
-const attemptOf = ({ runId, stageId, attempt }: LaunchKey): string =>
-  `attempt_${digestOf(runId, stageId, attempt).slice(0, 12)}`;
-
-/** The task of a step, whatever the attempt. */
-const taskOf = ({ created_at }: WorkflowRunRecord, { runId, stageId }: LaunchKey): string =>
-  `task_${created_at.slice(0, 10).replaceAll('-', '')}_${digestOf(runId, stageId).slice(0, 8)}`;
+const attemptOf = ({ runId, stageId, attempt }: LaunchKey): string => attemptIdOf(runId, stageId, attempt);
 
 const waiting: LaunchState = { state: 'waiting' };
 const failed = (reason: string): LaunchState => ({ state: 'failed', reason: reason.slice(0, 1_000) });
@@ -62,10 +38,6 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
     if (input.input === undefined) {
       return parent ? { taskId: parent.id } : { error: 'The step has no input, and the run has no task.' };
     }
-    const taskId = taskOf(run, input);
-    if (await board.get(taskId)) {
-      return { taskId };
-    }
     const about = `Step \`${input.stepId}\` of the workflow run \`${input.runId}\`.`;
     const fields = {
       title: input.title,
@@ -76,24 +48,9 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
         git: parent?.git?.repo === undefined ? undefined : { repo: parent.git.repo },
       }),
     };
-    const { created_by: actor } = run;
-    try {
-      const { project, title } = fields;
-      await requireAllowed(deps.rules, {
-        action: 'create-task',
-        actor,
-        project,
-        subject: { ...fields },
-        change: title,
-      });
-      await board.create(fields, { actor, id: taskId });
-    } catch (error) {
-      if (!(error instanceof AppError) || error.status === 503) {
-        throw error;
-      }
-      return { error: `${error.code}: ${error.message}` };
-    }
-    return { taskId };
+    // The task of a step, whatever the attempt.
+    const taskId = taskIdOf(run.created_at, input.runId, input.stageId);
+    return createTaskOnce(deps, { taskId, input: fields, actor: run.created_by });
   }
 
   /** How a launch ended, with all that recovery tried after it; `waiting` while it goes on. */
@@ -135,14 +92,11 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
       if ('error' in task) {
         return failed(task.error);
       }
-      const { maxRetries } = (await deps.routing.configuration()).value;
       const { agent, model, phase, runId, stepId } = input;
       const origin: LaunchOrigin = { source: 'workflow', edge: 'root', workflow: { runId, stepId } };
-      const outcome =
-        (await deps.launch({
-          ...{ attemptId, taskId: task.taskId, request: compact({ agent, model, phase }) as LaunchRequest },
-          ...{ actor: run.created_by, workspaceId: deps.workspaceId, timings: deps.timings, maxRetries, origin },
-        })) ?? (await attempts.get(attemptId))?.launch;
+      const request = compact({ agent, model, phase }) as LaunchRequest;
+      const { created_by: actor } = run;
+      const outcome = await launchOnce(deps, { attemptId, taskId: task.taskId, request, actor, origin });
       if (outcome?.status !== 'refused') {
         return waiting;
       }

@@ -1,16 +1,11 @@
+import type { LaunchNode } from '../../graph/graph';
+
 /** What a stage launches: made by the host of the engine, once for each attempt. */
-export interface LaunchInput {
+export interface LaunchInput extends LaunchNode {
   runId: string;
   stageId: string;
-  stepId: string;
   /** 1, 2 …; one that was not admitted since the host was overloaded is launched again under another number. */
   attempt: number;
-  title: string;
-  input?: string;
-  agent?: string;
-  model?: string;
-  phase?: string;
-  outputFile?: string;
   /** How long it may take once it runs, in milliseconds. */
   timeoutMs?: number;
 }
