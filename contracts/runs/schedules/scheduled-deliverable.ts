@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attemptId, clearable, filePath, revision, slug, taskId, text, timestamp } from '../../common';
 import { flag, listPage } from '../../query';
+import { cronExpression, timezoneName } from '../../schedule-times';
 
 /** The most scheduled deliverables of a workspace. */
 export const maxScheduledDeliverables = 500;
@@ -17,21 +18,6 @@ export const deliverableRunId = z
 /** `custom` is by its cron expression. */
 export const deliverableSchedule = z.enum(['daily', 'weekly', 'biweekly', 'monthly', 'custom']);
 
-/** Five fields, or a name for them: no seconds. What the fields mean is Temporal's to read. */
-const cronExpr = text(200, 1).regex(
-  /^(\S+( \S+){4}|@(hourly|daily|weekly|monthly|yearly))$/,
-  'five fields, or @hourly, @daily, @weekly, @monthly or @yearly',
-);
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return /^[A-Za-z]/.test(name);
-  } catch {
-    return false;
-  }
-}
-
 /** What a due run does while one is under way: nothing, wait for its end (one of them), or run beside it. */
 export const overlapPolicy = z.enum(['skip', 'buffer-one', 'allow-all']);
 
@@ -39,9 +25,9 @@ const fields = {
   name: text(150, 1),
   description: text(20_000),
   schedule: deliverableSchedule,
-  cronExpr,
+  cronExpr: cronExpression,
   /** An IANA name. */
-  timezone: text(64, 1).refine(isTimezone, 'must be a time zone such as Europe/Berlin'),
+  timezone: timezoneName,
   overlapPolicy,
   /** What was missed for longer is not made good. */
   catchUpMinutes: z.number().int().min(1).max(10_080),

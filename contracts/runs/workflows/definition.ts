@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { filePath, phase, revision, slug, text, timestamp } from '../../common';
 import { listPage } from '../../query';
+import { cronExpression, timezoneName } from '../../schedule-times';
 
 /** How much one definition may have. `characters` are those of its JSON, and of the YAML that it is read from. */
 export const definitionLimits = { characters: 400_000, definitions: 500, versions: 100, listItems: 50 };
@@ -151,24 +152,12 @@ export type LoopStep = z.infer<typeof loopStep>;
 export type GateStep = z.infer<typeof gateStep>;
 export type ParallelStep = z.infer<typeof parallelStep>;
 
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return /^[A-Za-z]/.test(name);
-  } catch {
-    return false;
-  }
-}
-
 /** When runs are started by themselves. A time is passed over while a run of the workflow has not ended. */
 const workflowSchedule = z.strictObject({
   /** Five fields, or a name for them: no seconds. */
-  cron: text(200, 1).regex(
-    /^(\S+( \S+){4}|@(hourly|daily|weekly|monthly|yearly))$/,
-    'five fields, or @hourly, @daily, @weekly, @monthly or @yearly',
-  ),
+  cron: cronExpression,
   /** An IANA name; `UTC` when absent. */
-  timezone: text(64, 1).refine(isTimezone, 'must be a time zone such as Europe/Berlin').optional(),
+  timezone: timezoneName.optional(),
   /** A schedule that is not enabled starts nothing. */
   enabled: z.boolean().optional(),
 });
