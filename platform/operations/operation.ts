@@ -113,13 +113,18 @@ const running = new AsyncLocalStorage<Operation>();
 
 /** Runs `work` as part of the operation. @throws what `work` throws, or what it deferred */
 export async function runOperation<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
+  const whole = async (): Promise<T> => {
+    try {
+      return await work();
+    } finally {
+      await operation.recorded();
+    }
+  };
   try {
-    const value = await running.run(operation, work);
-    await operation.recorded();
+    const value = await running.run(operation, whole);
     operation.throwDeferred();
     return value;
   } finally {
-    await operation.recorded();
     operation.end();
   }
 }

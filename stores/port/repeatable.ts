@@ -4,7 +4,11 @@ import type { Collection, Database, Stored } from './collection';
 import { changedNothing, DuplicateKeyError } from './errors';
 
 /** Does one write of an operation, and notes that something was written, or may have been. */
-async function noted<T>(operation: Operation | undefined, write: () => Promise<T>, changed: (value: T) => boolean) {
+export async function noted<T>(
+  operation: Operation | undefined,
+  write: () => Promise<T>,
+  changed: (value: T) => boolean,
+) {
   try {
     const value = await write();
     if (changed(value)) {

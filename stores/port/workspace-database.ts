@@ -1,7 +1,9 @@
 import type { Collection, CollectionSpec, Database, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 
-const idPattern = /^ws-[a-z0-9]{4,32}$/;
+const id = 'ws-[a-z0-9]{4,32}';
+const idPattern = new RegExp(`^${id}$`);
+const namePrefix = new RegExp(`^${id}-`);
 
 /**
  * What the stores of a workspace have before their names. No id contains another one and a hyphen, so that two workspaces never
@@ -17,7 +19,7 @@ export function workspacePrefix(workspaceId: string): string {
 }
 
 /** The name of a collection as every workspace has it. */
-export const withoutWorkspacePrefix = (name: string): string => name.replace(/^ws-[a-z0-9]{4,32}-/, '');
+export const withoutWorkspacePrefix = (name: string): string => name.replace(namePrefix, '');
 
 /**
  * The database as one workspace has it: its collections, logs and blobs have names of their own, so that no query of it can reach

@@ -8,9 +8,9 @@ import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
 import { currentOperation } from '../../platform/operations/operation';
 import type { Database, Stored } from '../port/collection';
-import { changedNothing } from '../port/errors';
 import { findPage } from '../port/find-page';
 import { insertOnce } from '../port/insert';
+import { noted } from '../port/repeatable';
 import { verifyChain } from './audit-chain';
 
 /** An actor's action. Details may come from a caller: what looks like a secret is redacted. */
@@ -171,19 +171,13 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
   return {
     /** Writes down what was done; durable when this resolves. Entries that are recorded meanwhile are written together. */
     async record(input: AuditInput): Promise<AuditEntry> {
-      try {
-        const entry = await new Promise<AuditEntry>((resolve, reject) => {
+      const write = (): Promise<AuditEntry> =>
+        new Promise((resolve, reject) => {
           waiting.push({ input, resolve, reject });
           writing ??= writeAll();
         });
-        currentOperation()?.noteWrite();
-        return entry;
-      } catch (error) {
-        if (!changedNothing(error)) {
-          currentOperation()?.noteWrite();
-        }
-        throw error;
-      }
+      // The batch is written in the name of whichever operation came first: each notes its own write.
+      return noted(currentOperation(), write, () => true);
     },
 
     /** The newest first. */

@@ -31,17 +31,20 @@ export function boardFigures({ gauge }: Metrics, sources: FigureSources): void {
     const used = (await reservations.usage())[globalScope.key];
     return resources.map((resource) => [used?.[resource] ?? 0, { resource }] as const);
   });
+  let reading: ReturnType<typeof hosts.everyLive> | undefined;
+  /** The live hosts, once for the figures that are read together. */
+  const liveHosts = () => (reading ??= hosts.everyLive().finally(() => (reading = undefined)));
   gauge('runboard.workers', 'Worker processes that are live, by whether they drain', async () => {
-    const live = (await hosts.everyLive()).flatMap((host) => hosts.liveWorkersOf(host));
+    const live = (await liveHosts()).flatMap((host) => hosts.liveWorkersOf(host));
     const draining = live.filter((worker) => worker.draining).length;
     return [
       [live.length - draining, { state: 'serving' }],
       [draining, { state: 'draining' }],
     ];
   });
-  gauge('runboard.hosts', 'Hosts with a live worker', async () => (await hosts.everyLive()).length);
+  gauge('runboard.hosts', 'Hosts with a live worker', async () => (await liveHosts()).length);
   gauge('runboard.circuits.open', 'Agents that a host cannot start at present', async () => {
-    const live = await hosts.everyLive();
+    const live = await liveHosts();
     const manifests = await hostManifests.of(live.map(({ _id }) => _id));
     return manifests.filter(({ circuit }) => circuitAt(circuit, now()).state === 'open').length;
   });
