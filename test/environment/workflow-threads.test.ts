@@ -23,23 +23,29 @@ const create = (code: string) =>
 const clientOf = (creator: ThreadedVMWorkflowCreator) => creator['workerThreadClients'][0]!;
 const threadOf = (creator: ThreadedVMWorkflowCreator): Worker => clientOf(creator)['workerThread'];
 
+/** Runs a bundle and answers its thread; a thread that other tests have used up, and that ends with this bundle, is replaced. */
+const createReused = async (code: string): Promise<Worker> => {
+  const creator = await create(code);
+  const thread = threadOf(creator);
+  await creator.destroy();
+  return thread.threadId === -1 ? createReused(code) : thread;
+};
+
 describe('workflow threads', () => {
   it('run the bundle of each worker in a sandbox of its own', async () => {
-    const first = await create(`${bundle} globalThis.left = 'by the first'; Object.prototype.added = true;`);
-    const thread = threadOf(first);
-    await first.destroy();
+    const thread = await createReused(`${bundle} globalThis.left = 'by the first'; Object.prototype.added = true;`);
     const second = await create(
       `${bundle} if (globalThis.left || {}.added) throw new Error('the sandbox is not new');`,
     );
 
-    expect(threadOf(second)).toBe(thread);
+    expect(threadOf(second) === thread).toBe(true);
     await second.destroy();
     await expect(create(`${bundle} throw new Error('another bundle');`)).rejects.toThrow('another bundle');
   });
 
   it('are not shared by workers that run at the same time', async () => {
     const [first, second] = await Promise.all([create(bundle), create(bundle)]);
-    expect(threadOf(first)).not.toBe(threadOf(second));
+    expect(threadOf(first) === threadOf(second)).toBe(false);
     await Promise.all([first.destroy(), second.destroy()]);
   });
 
