@@ -40,7 +40,7 @@ function runNode(args: string[]): Promise<number> {
   });
 }
 
-/** `runboard start` and `runboard demo`, which run a board of their own. */
+/** `runboard start` and `runboard demo`, which run a board of their own, and what reads and makes data directories. */
 export function addServiceCommands(program: Command, finished: (code: number) => void): void {
   program
     .command('start')
@@ -53,5 +53,25 @@ export function addServiceCommands(program: Command, finished: (code: number) =>
     .option('--keep', 'leave it running')
     .action(async ({ keep }: { keep?: boolean }) =>
       finished(await runScript(join('demo', 'main.js'), keep === true ? ['--keep'] : [])),
+    );
+
+  const json = (): string[] => (program.opts<{ json?: boolean }>().json === true ? ['--json'] : []);
+  const backup = join('backup', 'main.js');
+  program
+    .command('backup <directory>')
+    .description('Make a backup of a board of this machine, also while it runs')
+    .option('--data-dir <directory>', 'its data directory (BOARD_DATA_DIR)')
+    .option('--files-only', 'accept that stores or Temporal are elsewhere, and have backups of their own')
+    .action(async (directory: string, { dataDir, filesOnly }: { dataDir?: string; filesOnly?: boolean }) => {
+      const from = dataDir === undefined ? [] : ['--data-dir', dataDir];
+      const only = filesOnly === true ? ['--files-only'] : [];
+      finished(await runScript(backup, ['create', ...from, ...only, ...json(), '--', directory]));
+    });
+
+  program
+    .command('restore <backup> <directory>')
+    .description('Make a data directory of a backup; whatever exists is left as it is')
+    .action(async (from: string, to: string) =>
+      finished(await runScript(backup, ['restore', ...json(), '--', from, to])),
     );
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { namingFullDisk } from '../../platform/errors/disk-full';
+import { syncPath } from '../../platform/processes/disk/sync-path';
 import { type Blob, BlobMissingError, type BlobStore, hexOf } from './blob-store';
 
 /** An unfinished file this old belongs to a process that died, in milliseconds. */
@@ -33,8 +34,8 @@ export async function openFileBlobs(directory: string): Promise<BlobStore> {
       await rm(draft, { force: true });
       throw error;
     }
-    await sync(dirname(path));
-    await sync(directory);
+    await syncPath(dirname(path));
+    await syncPath(directory);
     return { sha256, bytes: content.byteLength };
   }
 
@@ -98,16 +99,6 @@ async function write(path: string, content: Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A rename survives a power failure only when its folder is synced. */
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { type DocContent, docExtension, type DocFile, docLimits, docPath } from '../../contracts/knowledge/doc';
 import { AppError, conflict, notFound } from '../../platform/errors/app-error';
 import { namingFullDisk } from '../../platform/errors/disk-full';
+import { syncPath } from '../../platform/processes/disk/sync-path';
 
 export interface ListedDocs {
   files: DocFile[];
@@ -42,16 +43,6 @@ const draftName = /^\.[0-9a-f]{18}\.tmp$/;
 async function removeDrafts(directory: string): Promise<void> {
   for (const name of (await readdir(directory)).filter((entry) => draftName.test(entry))) {
     await rm(join(directory, name), { force: true });
-  }
-}
-
-/** A rename survives a power failure only when its directory is synced. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -192,7 +183,7 @@ export function createDocStore(root: string) {
             await file.close();
           }
           await rename(draft, join(directory, basename(path)));
-          await syncDirectory(directory);
+          await syncPath(directory);
         } catch (error) {
           await rm(draft, { force: true });
           throw error;
@@ -206,7 +197,7 @@ export function createDocStore(root: string) {
       await read(path);
       const directory = await directoryOf(path, false);
       await rm(join(directory, basename(path)));
-      await syncDirectory(directory);
+      await syncPath(directory);
     },
   };
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import PromiseDatabase from 'libsql/promise';
 import { errorMessage } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
+import { syncPath } from '../../platform/processes/disk/sync-path';
 import { StoreUnavailableError } from '../port/errors';
 
 /** A log that grows beyond `begin` bytes is written back into the database; beyond `force`, writers wait until it is. */
@@ -90,12 +91,7 @@ export class WriteAheadLog {
   /** The file is there once the database is in use; its name in the folder has to be on the disk as well. */
   private async open(): Promise<FileHandle> {
     const handle = await open(`${this.file}-wal`, 'r+');
-    const folder = await open(dirname(this.file), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await syncPath(dirname(this.file));
     return handle;
   }
 

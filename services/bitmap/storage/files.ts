@@ -1,15 +1,5 @@
-import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** Makes the names in a directory durable: files that were made, renamed or removed. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 const asideName = (name: string): string => `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}`;
 

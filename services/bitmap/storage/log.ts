@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turnEnd } from 'node:timers/promises';
-import { syncDirectory } from './files';
+import { syncPath } from '../../../platform/processes/disk/sync-path';
 import { frameAt, frameHeader, headerSize, nextFrame } from './frames';
 
 const nameOf = (segment: number): string => `log-${String(segment).padStart(10, '0')}`;
@@ -114,7 +114,7 @@ export class Log {
   /** Begins a new segment. */
   static async open(directory: string, segment: number, onFailure: (error: Error) => void): Promise<Log> {
     const file = await openSegment(directory, segment);
-    await syncDirectory(directory);
+    await syncPath(directory);
     return new Log(directory, { segment, file, onFailure });
   }
 
@@ -184,7 +184,7 @@ export class Log {
   async rotate(): Promise<number> {
     await this.settled();
     const next = await openSegment(this.directory, this.segment + 1);
-    await syncDirectory(this.directory);
+    await syncPath(this.directory);
     // More may have come in while the file was made: it belongs to the segment before.
     await this.settled();
     const complete = this.segment;

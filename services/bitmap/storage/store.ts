@@ -1,11 +1,12 @@
 import { mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log as Logger } from '../../../platform/log/log';
+import { syncPath } from '../../../platform/processes/disk/sync-path';
 import { Catalog } from '../engine/catalog';
 import type { Change } from '../engine/change';
 import { ByteWriter, DamagedBytesError } from './bytes';
 import { readChanges, writeChange } from './change-bytes';
-import { quarantine, quarantineBytes, syncDirectory } from './files';
+import { quarantine, quarantineBytes } from './files';
 import { type Finding, Log, logSegments, readSegment } from './log';
 import { isSnapshotName, readSnapshot, snapshotName, writeSnapshot } from './snapshot';
 
@@ -118,7 +119,7 @@ export class Store {
       throw error;
     }
     await this.removeOrphans();
-    await syncDirectory(directory);
+    await syncPath(directory);
     await log.removeThrough(complete);
     this.snapshotBytes = await sizeOfSnapshots(directory);
   }

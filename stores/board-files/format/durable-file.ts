@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { namingFullDisk } from '../../../platform/errors/disk-full';
+import { syncPath } from '../../../platform/processes/disk/sync-path';
 import { fingerprintOf, statOf } from './read-task-file';
 
 /** An editor that takes no locks changed the file between its read and its write here; read it again. */
@@ -45,7 +46,7 @@ async function replace(path: string, text: string, { seen, beforeCommit }: Repla
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolder(dirname(path));
+  await syncPath(dirname(path));
 }
 
 /** Gives a file another name, on disk too when this returns. @throws FileChangedError when the name is taken */
@@ -54,9 +55,9 @@ export async function moveFile(from: string, to: string): Promise<void> {
     throw new FileChangedError(to);
   }
   await namingFullDisk('the task files', () => rename(from, to));
-  await syncFolder(dirname(to));
+  await syncPath(dirname(to));
   if (dirname(from) !== dirname(to)) {
-    await syncFolder(dirname(from));
+    await syncPath(dirname(from));
   }
 }
 
@@ -73,7 +74,7 @@ export async function removeFile(path: string, seen: string, beforeCommit: () =>
   }
   beforeCommit();
   await rm(path);
-  await syncFolder(dirname(path));
+  await syncPath(dirname(path));
 }
 
 /** Removes the temporary files of dead processes' unfinished writes. */
@@ -87,20 +88,10 @@ export async function sweepTemporaryFiles(folder: string): Promise<void> {
 }
 
 async function writeThrough(path: string, text: string): Promise<void> {
-  await withHandle(await open(path, 'wx'), async (handle) => {
+  const handle = await open(path, 'wx');
+  try {
     await handle.writeFile(text);
     await handle.sync();
-  });
-}
-
-/** A rename survives a power failure only when its folder is synced. */
-async function syncFolder(folder: string): Promise<void> {
-  await withHandle(await open(folder, 'r'), (handle) => handle.sync());
-}
-
-async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
-  try {
-    await work(handle);
   } finally {
     await handle.close();
   }
