@@ -11,17 +11,17 @@ export const databases = [
 ] as const;
 
 /**
- * What of a data directory is not in a backup: what a start makes again, and the worktrees, which belong to repositories outside of it
- * and are made again from their commits.
+ * Directories whose contents are not in a backup: what a start makes again, and the worktrees, which belong to repositories outside of
+ * the data directory and are made again from their commits.
  */
-const left = new Set(['fences', 'integrations', 'logs', 'runtime', 'uploads', 'worktrees', 'bitmap/runtime']);
+const left = /^(?:fences|integrations|logs|runtime|uploads|worktrees|bitmap\/runtime)\//;
 
 /** Of a write that has not ended. */
 const unfinished = /(?:^|\/)\.[^/]+\.tmp$|^blobs\/[^/]+\/unfinished\/./;
 
 /** Whether a path in a data directory is copied as a file: databases are copied in their own way. */
 export const isCopied = (path: string): boolean =>
-  !left.has(path) &&
+  !left.test(path) &&
   !unfinished.test(path) &&
   !databases.some((database) => path === database || /^-(?:wal|shm|journal)$/.test(after(path, database)));
 

@@ -1,7 +1,7 @@
 import '../../platform/processes/compile-cache/install';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EnvironmentError, readEnvironment } from '../../platform/config/env';
+import { storeSettings } from '../../platform/config/settings/stores';
 import { errorMessage } from '../../platform/errors/app-error';
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { StoreUnavailableError } from '../../stores/port/errors';
@@ -11,7 +11,7 @@ import { BackupError, type Manifest } from './manifest';
 import { restoreBackup } from './restore';
 
 /** Errors that the operator can do something about: reported in a sentence, without a stack. */
-const expected = [BackupError, StoreUnavailableError, UnsettledDirectoryError, EnvironmentError];
+const expected = [BackupError, StoreUnavailableError, UnsettledDirectoryError];
 
 const megabytes = (bytes: number): string => (bytes / 1_048_576).toFixed(1);
 
@@ -19,9 +19,10 @@ async function create(
   target: string,
   options: { dataDir?: string | undefined; filesOnly: boolean },
 ): Promise<Manifest> {
-  const { BOARD_DATA_DIR, MONGODB_URL, TEMPORAL_ADDRESS } = readEnvironment(process.env);
+  // Alone: a job that makes backups has no use for the keys that a board requires.
+  const { BOARD_DATA_DIR, MONGODB_URL, TEMPORAL_ADDRESS } = process.env;
   return createBackup({
-    dataDir: resolve(options.dataDir ?? BOARD_DATA_DIR),
+    dataDir: resolve(options.dataDir ?? storeSettings.BOARD_DATA_DIR.parse(BOARD_DATA_DIR || undefined)),
     target,
     filesOnly: options.filesOnly,
     elsewhere: [...(MONGODB_URL ? ['the stores'] : []), ...(TEMPORAL_ADDRESS ? ['the database of Temporal'] : [])],
