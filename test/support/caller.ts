@@ -30,9 +30,13 @@ export class Caller {
   get = (path: string) => this.send('GET', path);
   post = (path: string, body: unknown = {}, headers?: Record<string, string>) => this.send('POST', path, body, headers);
 
-  /** Sends and expects a success; returns the body. */
+  /** Sends and expects a success; returns the body. A stop that no worker has answered yet is sent again under its key. */
   async ok(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer['body']> {
-    const answer = await this.send(method, path, body, headers);
+    const key = path.endsWith('/stop') ? { 'x-idempotency-key': randomUUID() } : undefined;
+    let answer = await this.send(method, path, body, { ...key, ...headers });
+    while (key && answer.body?.code === 'RUN_PENDING') {
+      answer = await this.send(method, path, body, { ...key, ...headers });
+    }
     if (answer.status >= 400) {
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     }

@@ -147,12 +147,13 @@ describe('the discovery of a tool server', () => {
 
   it('is forgotten with its definition', async () => {
     const file = join(stack.dir, 'forgotten');
-    const transport = hostileProgram('counts', file);
-    const id = await define({ transport });
-    await discover(id);
+    // A machine under load starts a program slowly.
+    const definition = { transport: hostileProgram('counts', file), startupTimeoutMs: 60_000 };
+    const id = await define(definition);
+    expect((await discover(id)).body).toMatchObject({ state: 'ready', cached: false });
     await stack.call.ok('DELETE', `/api/tool-servers/${id}`);
-    await stack.call.ok('POST', '/api/tool-servers', { id, displayName: id, transport });
-    expect((await discover(id)).body.cached).toBe(false);
+    await stack.call.ok('POST', '/api/tool-servers', { id, displayName: id, ...definition });
+    expect((await discover(id)).body).toMatchObject({ state: 'ready', cached: false });
     expect(startsIn(file)).toHaveLength(2);
   });
 });
