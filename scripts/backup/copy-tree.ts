@@ -10,7 +10,7 @@ export class UnsettledDirectoryError extends Error {
 
 /** What is in a tree, by its path in it. */
 export interface Tree {
-  /** With what tells one content from the next. */
+  /** With a stamp that changes with the content. */
   files: Map<string, string>;
   directories: string[];
   /** Symbolic links, with where they lead. */

@@ -109,7 +109,7 @@ async function copyLog(from: string, to: string): Promise<void> {
   }
 }
 
-/** By another process: whoever closes a file gives up the locks that SQLite has on it in the same process. */
+/** By another process: closing a file releases the locks that SQLite has on it in the same process. */
 async function copyLocked(from: string, to: string): Promise<void> {
   const shared = process.platform === 'linux' ? ['--reflink=auto'] : [];
   await promisify(execFile)('cp', [...shared, '--', from, to]);

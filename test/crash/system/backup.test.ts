@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { scriptAgent } from '../support/caller';
-import { aRepository } from '../support/git/repository';
-import { killPart, type Service, startService } from '../support/stack/service';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { scriptAgent } from '../../support/caller';
+import { aRepository } from '../../support/git/repository';
+import { killPart, type Service, startService } from '../../support/stack/service';
 
-const root = join(__dirname, '../..');
+const root = join(__dirname, '../../..');
 
 let files: TempDir;
 let repository: string;
