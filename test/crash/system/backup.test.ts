@@ -67,9 +67,9 @@ describe('a backup', () => {
     expect((await call.status(queued.taskId)).state).toBe('queued');
 
     const written: { id: string; at: number }[] = [];
-    let isWriting = true;
+    const enough = new AbortController();
     const writing = (async () => {
-      while (isWriting) {
+      while (!enough.signal.aborted) {
         const { id } = await call.createTask({ title: `Task ${written.length + 1}` });
         written.push({ id, at: Date.now() });
       }
@@ -78,7 +78,7 @@ describe('a backup', () => {
     const begun = Date.now();
     const backup = join(files.path, 'backup');
     const manifest = await runboard('backup', backup, '--data-dir', service.dataDir);
-    isWriting = false;
+    enough.abort();
     await writing;
     expect(manifest).toMatchObject({
       format: 1,

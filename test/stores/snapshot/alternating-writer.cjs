@@ -22,7 +22,7 @@ const step = () => {
     }
   }
   if (n === 20) {
-    console.log('ready');
+    process.stdout.write('ready\n');
   }
   setImmediate(step);
 };
