@@ -2,6 +2,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Closer } from '../platform/processes/closers';
 import { createActivityFence } from '../platform/temporal/activity-fence';
+import { deploymentOptions } from '../platform/temporal/worker-deployment';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { workspaceWorkflow } from '../workflows/workspace-ids';
 import { activityCallers } from './activities/activity-callers';
@@ -60,7 +61,16 @@ export async function buildWorkers(
     { ...common, taskQueue: queue, activities: workerActivities },
     // A worker whose data directory is not the board's has no task files: it runs agents, and nothing else.
     ...(boardActivities
-      ? [{ ...common, ...workflows, taskQueue: boardQueue, activities: boardActivities, nexusServices }]
+      ? [
+          {
+            ...common,
+            ...workflows,
+            ...deploymentOptions(env.BOARD_WORKER_BUILD_ID),
+            taskQueue: boardQueue,
+            activities: boardActivities,
+            nexusServices,
+          },
+        ]
       : []),
   ];
   const [onHost, ...rest] = await createAll([host, ...others], closers);

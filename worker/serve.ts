@@ -1,4 +1,5 @@
 import type { Closer } from '../platform/processes/closers';
+import { claimFirstDeployment } from '../platform/temporal/worker-deployment';
 import type { WorkerParts } from './activities/shared';
 import type { TemporalWorkers } from './build';
 import type { WorkerDependencies } from './deps';
@@ -58,11 +59,28 @@ export async function serve(
     shutDown();
     return ended;
   });
+  if (env.BOARD_WORKER_BUILD_ID !== undefined && parts.board) {
+    closers.push(startClaim(parts, env.BOARD_WORKER_BUILD_ID));
+  }
   const probing = startProbing(() => dependencies.workspaces.each(), log);
   closers.push(() => probing.close());
   const reconciliation = await startReconciliation({ workspaces: dependencies.workspaces, env, log });
   closers.push(() => reconciliation.close());
   return { onHost, heartbeat, agentsEnded, ended, rounds: [reconciliation, probing, lostWorkers], shutDown };
+}
+
+/** The server knows a version once its worker polls. @returns what ends it */
+function startClaim({ client, log }: Pick<WorkerParts, 'client' | 'log'>, buildId: string): Closer {
+  const closing = new AbortController();
+  const claimed = claimFirstDeployment(client, { buildId, log, signal: closing.signal }).catch((error: unknown) => {
+    if (!closing.signal.aborted) {
+      log.warn({ err: error, buildId }, 'worker version not made current');
+    }
+  });
+  return async () => {
+    closing.abort();
+    await claimed;
+  };
 }
 
 function shutDownRunning(workers: TemporalWorkers['others']): void {

@@ -38,6 +38,14 @@ export const workerSettings = {
     .describe(
       "Name of this host's task queue, `host/<id>`; without it one is made once and stored in the data directory",
     ),
+  BOARD_WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .optional()
+    .meta({ form: 'letters, digits and `._-`' })
+    .describe(
+      'Version of the code of this worker, such as a commit: Temporal then moves workflows from one version to the next only when an operator makes the next one current ([upgrades.md](upgrades.md))',
+    ),
   BOARD_WORKER_METRICS_ADDRESS: hostPort.describe(
     'Where one worker process serves its metrics for Prometheus, such as `127.0.0.1:9464`; it asks for no key ([metrics.md](metrics.md))',
   ),
