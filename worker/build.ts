@@ -1,8 +1,8 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Closer } from '../platform/processes/closers';
-import { createActivityFence } from '../platform/temporal/activity-fence';
-import { deploymentOptions } from '../platform/temporal/worker-deployment';
+import { createActivityFence } from '../platform/temporal/workers/activity-fence';
+import { deploymentOptions } from '../platform/temporal/workers/worker-deployment';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { workspaceWorkflow } from '../workflows/workspace-ids';
 import { activityCallers } from './activities/activity-callers';

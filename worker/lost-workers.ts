@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Log } from '../platform/log/log';
 import { isGone } from '../platform/processes/identity';
-import { failActivitiesOf } from '../platform/temporal/lost-activities';
+import { failActivitiesOf } from '../platform/temporal/workers/lost-activities';
 import type { HostStore } from '../stores/runs/hosts/host-store';
 import { boardQueue } from '../workflows/queues';
 

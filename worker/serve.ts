@@ -1,5 +1,5 @@
 import type { Closer } from '../platform/processes/closers';
-import { claimFirstDeployment } from '../platform/temporal/worker-deployment';
+import { claimFirstDeployment } from '../platform/temporal/workers/worker-deployment';
 import type { WorkerParts } from './activities/shared';
 import type { TemporalWorkers } from './build';
 import type { WorkerDependencies } from './deps';

@@ -8,7 +8,7 @@ import { closeAll, type Closer } from '../platform/processes/closers';
 import { identifySelf } from '../platform/processes/identity';
 import { removeAbandonedScratch } from '../platform/processes/scratch';
 import { SleepWatch } from '../platform/processes/sleep-watch';
-import { createSleepGuard } from '../platform/temporal/sleep-guard';
+import { createSleepGuard } from '../platform/temporal/workers/sleep-guard';
 import { checkedBoard } from '../stores/board-files/wrappers/checked-board';
 import type { WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { checkedWrites } from '../stores/port/wrappers/checked-writes';

@@ -7,7 +7,7 @@ import type { Log } from '../platform/log/log';
 import { createOpenedOnce } from '../platform/operations/opened-once';
 import type { Closer } from '../platform/processes/closers';
 import { workspaceDirectory } from '../platform/processes/data-directory';
-import type { SleepGuard } from '../platform/temporal/sleep-guard';
+import type { SleepGuard } from '../platform/temporal/workers/sleep-guard';
 import { createBoard } from '../stores/board-files/board';
 import type { Board } from '../stores/board-files/types';
 import { checkedBoard } from '../stores/board-files/wrappers/checked-board';

@@ -1,4 +1,4 @@
-import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import type { ActivityCaller } from '../../platform/temporal/workers/activity-fence';
 import type { createWorkflowRunsActivities } from './activities';
 import { runWorkflowId } from './runs/execution/messages';
 

@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ToolCallActivities } from '../../activities/tool-call/activities';
-import type { ActivityCaller } from '../../platform/temporal/activity-fence';
+import type { ActivityCaller } from '../../platform/temporal/workers/activity-fence';
 import { runWorkflowId } from '../../services/workflow-runs/runs/execution/messages';
 import { adapterDeliveryId } from '../../workflows/adapter-delivery/messages';
 import { agentRunId } from '../../workflows/agent-run/messages';

@@ -14,7 +14,7 @@ import type { Models } from '../../platform/models/models';
 import type { VisibleProcess } from '../../platform/processes/identity';
 import type { SleepWatch } from '../../platform/processes/sleep-watch';
 import { createProofVerifier, type ProofVerifier } from '../../platform/temporal/proof-verifier';
-import type { SleepGuard } from '../../platform/temporal/sleep-guard';
+import type { SleepGuard } from '../../platform/temporal/workers/sleep-guard';
 import { createAcpProvider } from '../../providers/agents/acp/acp-provider';
 import { createProcessProvider } from '../../providers/agents/process/process-provider';
 import type { AgentProvider } from '../../providers/agents/provider';

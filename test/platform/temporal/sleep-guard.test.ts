@@ -3,7 +3,7 @@ import type { Context, Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { createLog } from '../../../platform/log/log';
 import { SleepWatch } from '../../../platform/processes/sleep-watch';
-import { createSleepGuard, type SleepGuard, workerSlept } from '../../../platform/temporal/sleep-guard';
+import { createSleepGuard, type SleepGuard, workerSlept } from '../../../platform/temporal/workers/sleep-guard';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createGit } from '../../../providers/git/git';
 import { createBoard } from '../../../stores/board-files/board';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
-import type { Log } from '../log/log';
+import type { Log } from '../../log/log';
 
 /** The versions of the worker's code form one deployment in Temporal. */
 export const deploymentName = 'runboard';

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { Log } from '../log/log';
-import type { SleepWatch } from '../processes/sleep-watch';
+import type { Log } from '../../log/log';
+import type { SleepWatch } from '../../processes/sleep-watch';
 
 /** The failure type of an activity that was stopped because its worker had slept. */
 export const workerSlept = 'WORKER_SLEPT';
