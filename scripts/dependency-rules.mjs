@@ -92,6 +92,48 @@ function originProblems(path, entry) {
   ];
 }
 
+/** Whether a version, as numbers, is accepted by one comparator of a range of Node versions. */
+function isAccepted(version, comparator) {
+  const [, operator = '', digits = ''] = /^([<>=^~]*)v?(.*)$/.exec(comparator) ?? [];
+  const parts = digits.split('.').map(Number).filter(Number.isInteger);
+  const order = version.map((number, n) => number - (parts[n] ?? (n < parts.length ? 0 : operator ? 0 : number)));
+  const sign = Math.sign(order.find((difference) => difference !== 0) ?? 0);
+  // Below what a caret, a tilde or no operator fixes, anything later is accepted too.
+  const fixed = { '^': 1, '~': 2, '': parts.length }[operator];
+  if (fixed !== undefined) {
+    return sign >= 0 && parts.slice(0, fixed).every((number, n) => number === version[n]);
+  }
+  return { '>': sign > 0, '>=': sign >= 0, '<': sign < 0, '<=': sign <= 0, '=': sign === 0 }[operator] ?? true;
+}
+
+/** Whether a range such as `^18 || >=20.9` accepts a version. */
+export const acceptsNode = (range, version) =>
+  range
+    .replaceAll(/([<>=^~])\s+/g, '$1')
+    .split('||')
+    .some((all) =>
+      all
+        .trim()
+        .split(/\s+/)
+        .every((one) => one === '*' || isAccepted(version.split('.').map(Number), one)),
+    );
+
+/** The lowest Node that this package is for, of its own range `>=<version>`. */
+const lowestNode = ({ engines }) => /^>=(\d+\.\d+)$/.exec(engines?.node ?? '')?.[1];
+
+function engineProblems(entries, root) {
+  const lowest = lowestNode(root ?? {});
+  return lowest === undefined
+    ? []
+    : entries
+        // An optional package is left out where it does not fit.
+        .filter(([, { engines, optional }]) => engines?.node && !optional && !acceptsNode(engines.node, `${lowest}.0`))
+        .map(
+          ([path, { version, engines }]) =>
+            `${nameAt(path)} ${version}: is for Node ${engines.node}, this package for ${lowest}`,
+        );
+}
+
 /**
  * @param lockfile parsed package-lock.json
  * @param known the packages with install scripts: what they are is exactly what the lockfile must have
@@ -102,8 +144,10 @@ export function lockfileProblems(lockfile, known = installScripts) {
     return ['the lockfile is not of version 3'];
   }
   const entries = Object.entries(lockfile.packages).filter(([path]) => path !== '');
+  const engines = engineProblems(entries, lockfile.packages['']);
   const scripted = new Set(entries.filter(([, entry]) => entry.hasInstallScript).map(([path]) => nameAt(path)));
   return [
+    ...engines,
     ...entries.flatMap(([path, entry]) => [...originProblems(path, entry), ...licenceProblems(path, entry)]),
     ...[...scripted]
       .filter((name) => !Object.hasOwn(known, name))

@@ -64,7 +64,8 @@ async function check(packages: Entries, known = ours, allowScripts = allowing(ou
   });
   const of = (dev: boolean) =>
     Object.fromEntries(top.filter(([, , isDev]) => isDev === dev).map((entry) => entry.slice(0, 2)));
-  const root = { name: 'fixture', version: '1.0.0', dependencies: of(false), devDependencies: of(true) };
+  const engines = { node: '>=20.19' };
+  const root = { name: 'fixture', version: '1.0.0', engines, dependencies: of(false), devDependencies: of(true) };
   const lockfile = { ...root, lockfileVersion: 3, requires: true, packages: { '': root, ...all } };
   await writeFile(join(project.path, 'package.json'), JSON.stringify({ ...root, allowScripts }));
   await writeFile(join(project.path, 'package-lock.json'), JSON.stringify(lockfile));
@@ -87,7 +88,10 @@ const left = (entry: Record<string, unknown> = {}): Entries => ({ 'node_modules/
 
 describe('check of dependencies', () => {
   it('accepts packages with allowed licences, integrity and the known install scripts', async () => {
-    const { code, output } = await check(left({ license: '(GPL-3.0-only OR MIT)' }));
+    const { code, output } = await check({
+      ...left({ license: '(GPL-3.0-only OR MIT)', engines: { node: '^18.0 || >= 20.9 <25' } }),
+      'node_modules/optional': { ...good, optional: true, engines: { node: '>=22' } },
+    });
     expect(output).toContain('Dependencies pass: advisories, licences, install scripts, integrity.');
     expect([code, output]).toEqual([0, expect.not.stringContaining('WARNING')]);
   });
@@ -98,6 +102,7 @@ describe('check of dependencies', () => {
       ['a/node_modules/nested', { hasInstallScript: true }, 'has an install script'],
       ['copyleft', { license: 'GPL-3.0-only' }, 'the licence GPL-3.0-only is not on the list'],
       ['also-copyleft', { license: 'MIT AND GPL-3.0-only' }, 'the licence MIT AND GPL-3.0-only is not on the list'],
+      ['later', { engines: { node: '^18.2 || >=22' } }, 'is for Node ^18.2 || >=22, this package for 20.19'],
       ['unlicensed', { license: undefined }, 'the licence (none declared) is not on the list'],
       ['unchecked', { integrity: undefined }, 'has no SHA-512 integrity'],
       ['weak', { integrity: 'sha1-AAAA' }, 'has no SHA-512 integrity'],
