@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import {
+  compatAgent,
+  compatAttempt,
+  type compatAttemptStatus,
+  compatRecovery,
+  compatRunStatus,
+} from '../../contracts/compat';
+import type { Attempt, runStatus } from '../../contracts/runs/attempt';
+import type { RunRecovery } from '../../contracts/runs/recovery';
+import type { AgentConfig } from '../../contracts/settings/agent-config';
+import { compact } from '../../platform/json/compact';
+import { profileOfAgent } from '../agent-support';
+import { isRetryable } from '../recovery/classify';
+import { type CompatRow, row } from './presenter';
+
+type AttemptStatus = z.infer<typeof compatAttemptStatus>;
+
+/** The status of an attempt in four words. */
+export function attemptStatus({ state, completion }: Pick<Attempt, 'state' | 'completion'>): AttemptStatus {
+  if (state === 'ended') {
+    return completion?.status === 'success' ? 'complete' : 'failed';
+  }
+  if (state === 'refused') {
+    return 'failed';
+  }
+  return state === 'running' ? 'running' : 'pending';
+}
+
+const presentAttempt = (attempt: Attempt) => ({
+  ...attempt,
+  status: attemptStatus(attempt),
+  ...compact({ started: attempt.startedAt, ended: attempt.endedAt }),
+});
+
+export function presentRecovery(recovery: RunRecovery) {
+  const { failureClass, reason, operatorHandoff, route, manifestDigests, action, state } = recovery;
+  return {
+    ...recovery,
+    rootRunId: recovery.rootAttemptId,
+    parentRunId: recovery.attemptId,
+    fallbackUsed: action === 'fallback',
+    failure: {
+      classification: failureClass,
+      summary: reason,
+      retryable: isRetryable(failureClass),
+      approvalRequired: action === 'approval',
+      destructiveSideEffects: failureClass === 'partial-side-effect',
+    },
+    scheduledAt: recovery.createdAt,
+    ...compact({
+      launchedRunId: recovery.nextAttemptId,
+      cancelledAt: state === 'cancelled' ? recovery.updatedAt : undefined,
+      selectedAgent: route?.agent,
+      routingDecision: route?.reason,
+      sourceManifestDigest: manifestDigests?.runLaunch ?? undefined,
+      cumulativeBudget: recovery.budget,
+      handoff: operatorHandoff && { summary: operatorHandoff.reason, nextActions: [operatorHandoff.nextSafeAction] },
+    }),
+  };
+}
+
+const presentAgent = (agent: AgentConfig) => ({
+  ...agent,
+  command: agent.command ?? '',
+  supportProfile: profileOfAgent(agent),
+});
+
+/** Attempts, recoveries and the agents that make them. */
+export const runRows: readonly CompatRow[] = [
+  row<{ attempts: Attempt[] }>(['listAttempts'], {
+    present: ({ attempts }) => attempts.map(({ id }) => id),
+    response: z.array(z.string()),
+  }),
+  row<Attempt>(['getAttempt'], { present: presentAttempt, response: compatAttempt }),
+  row<z.infer<typeof runStatus>>(['getRunStatus'], {
+    present: ({ attempt, ...status }) => ({
+      ...status,
+      status: attempt && attemptStatus(attempt),
+      attempt: attempt && presentAttempt(attempt),
+    }),
+    response: compatRunStatus,
+  }),
+  row<RunRecovery | null>(['getRunRecovery'], {
+    present: (recovery) => recovery && presentRecovery(recovery),
+    response: compatRecovery.nullable(),
+  }),
+  row<RunRecovery>(['cancelRunRecovery', 'cancelWorkflowRecovery'], {
+    present: presentRecovery,
+    response: compatRecovery,
+  }),
+  row<{ agents: AgentConfig[] }>(['getAgents', 'replaceAgents'], {
+    present: ({ agents }) => agents.map(presentAgent),
+    response: z.array(compatAgent),
+  }),
+  row<{ agents: AgentConfig[] }>(['getConfiguration', 'setDefaultAgent'], {
+    present: (reply) => ({ ...reply, agents: reply.agents.map(presentAgent) }),
+    response: z.looseObject({ agents: z.array(compatAgent) }),
+  }),
+  row<{ agent: AgentConfig }>(['addAgentFromPreset'], {
+    present: (reply) => ({ ...reply, agent: presentAgent(reply.agent) }),
+    response: z.looseObject({ agent: compatAgent }),
+  }),
+];
