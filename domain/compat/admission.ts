@@ -9,7 +9,7 @@ import type {
   TreeSummary,
 } from '../../contracts/runs/admission';
 import { compact } from '../../platform/json/compact';
-import { type CompatRow, row } from './presenter';
+import type { CompatRow } from './presenter';
 
 const presentCapacity = (capacity: Capacity) => ({
   ...capacity,
@@ -108,34 +108,45 @@ function presentTree(summary: TreeSummary) {
 
 /** Reservations, the queue and execution trees. */
 export const admissionRows: readonly CompatRow[] = [
-  row<{ reservations: PresentedReservation[] }>(['listReservations'], {
-    present: (reply) => ({ ...reply, reservations: reply.reservations.map(presentReservation) }),
+  {
+    operations: ['listReservations'],
+    present: (reply: { reservations: PresentedReservation[] }) => ({
+      ...reply,
+      reservations: reply.reservations.map(presentReservation),
+    }),
     response: z.looseObject({ reservations: z.array(compatReservation) }),
-  }),
-  row<PresentedReservation>(['getReservation'], { present: presentReservation, response: compatReservation }),
-  row<{ entries: PresentedQueueEntry[] }>(['listAdmissionQueue', 'listPendingLaunches'], {
-    present: (reply) => ({ ...reply, entries: reply.entries.map(presentQueueEntry) }),
+  },
+  { operations: ['getReservation'], present: presentReservation, response: compatReservation },
+  {
+    operations: ['listAdmissionQueue', 'listPendingLaunches'],
+    present: (reply: { entries: PresentedQueueEntry[] }) => ({
+      ...reply,
+      entries: reply.entries.map(presentQueueEntry),
+    }),
     response: z.looseObject({ entries: z.array(compatQueueEntry) }),
-  }),
-  row<{ entry: PresentedQueueEntry }>(['inspectQueueEntry'], {
-    present: (reply) => ({ ...reply, entry: presentQueueEntry(reply.entry) }),
+  },
+  {
+    operations: ['inspectQueueEntry'],
+    present: (reply: { entry: PresentedQueueEntry }) => ({ ...reply, entry: presentQueueEntry(reply.entry) }),
     response: z.looseObject({ entry: compatQueueEntry }),
-  }),
-  row<{ entry: PresentedQueueEntry }>(['cancelQueueEntry'], {
-    present(reply) {
+  },
+  {
+    operations: ['cancelQueueEntry'],
+    present(reply: { entry: PresentedQueueEntry }) {
       const entry = presentQueueEntry(reply.entry);
       return { ...reply, entry, queueEntry: entry };
     },
     response: z.looseObject({ entry: compatQueueEntry, queueEntry: compatQueueEntry }),
-  }),
-  row<TreeSummary>(['getExecutionTree', 'cancelExecutionTree'], { present: presentTree, response: compatTree }),
-  row<TreeSummary>(['resumeExecutionTree'], {
-    present: (summary) => ({
+  },
+  { operations: ['getExecutionTree', 'cancelExecutionTree'], present: presentTree, response: compatTree },
+  {
+    operations: ['resumeExecutionTree'],
+    present: (summary: TreeSummary) => ({
       ...presentTree(summary),
       ...(summary.control?.action === 'resume'
         ? { resumedAt: summary.control.at, resumeReason: summary.control.reason }
         : {}),
     }),
     response: compatTree,
-  }),
+  },
 ];

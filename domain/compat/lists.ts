@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compatNotificationQuery } from '../../contracts/compat';
-import { type CompatRow, row } from './presenter';
+import type { CompatRow } from './presenter';
 
 /** Lists that come in an object by default, by the field with their items. Tasks, attempts and agents have rows of their own. */
 const listFields: Readonly<Record<string, string>> = {
@@ -30,19 +30,19 @@ const listFields: Readonly<Record<string, string>> = {
 
 /** Lists of which only the items come. */
 export const listRows: readonly CompatRow[] = [
-  ...Object.entries(listFields).map(([operation, field]) =>
-    row<Record<string, unknown[]>>([operation], {
-      present: (reply) => reply[field],
-      response: z.array(z.unknown()),
-    }),
-  ),
-  row<{ branches: { name: string }[] }>(['listRepositoryBranches'], {
-    present: ({ branches }) => branches.map(({ name }) => name),
+  ...Object.entries(listFields).map(([operation, field]): CompatRow => ({
+    operations: [operation],
+    present: (reply: Record<string, unknown[]>) => reply[field],
+    response: z.array(z.unknown()),
+  })),
+  {
+    operations: ['listRepositoryBranches'],
+    present: ({ branches }: { branches: { name: string }[] }) => branches.map(({ name }) => name),
     response: z.array(z.string()),
-  }),
+  },
   {
     operations: ['listNotifications'],
     query: compatNotificationQuery,
-    toQuery: ({ unsent }) => (typeof unsent === 'string' ? { undelivered: unsent } : {}),
+    toQuery: ({ unsent }): Record<string, string> => (typeof unsent === 'string' ? { undelivered: unsent } : {}),
   },
 ];

@@ -11,7 +11,7 @@ import type {
   PhaseTransition,
   PhaseTransitionResponse,
 } from '../../contracts/runs/phase';
-import { type CompatRow, row } from './presenter';
+import type { CompatRow } from './presenter';
 
 /** Evidence with one map a question: which scopes, and how they are enforced. */
 export function presentEvidence(evidence: PhaseEvidence): z.infer<typeof compatPhaseEvidence> {
@@ -74,6 +74,6 @@ function presentAnswer(answer: PhaseTransitionResponse) {
 
 /** Phases of runs. */
 export const phaseRows: readonly CompatRow[] = [
-  row<PhaseSnapshot>(['getRunPhase'], { present: presentSnapshot, response: compatPhaseSnapshot }),
-  row<PhaseTransitionResponse>(['transitionRunPhase'], { present: presentAnswer, response: compatPhaseAnswer }),
+  { operations: ['getRunPhase'], present: presentSnapshot, response: compatPhaseSnapshot },
+  { operations: ['transitionRunPhase'], present: presentAnswer, response: compatPhaseAnswer },
 ];

@@ -22,19 +22,11 @@ export interface CompatRow {
   query?: z.ZodObject;
   /** The same in the names of the operation. */
   toQuery?: (own: Record<string, unknown>) => Record<string, string>;
-  /** Maps the default reply, as JSON has it. Pure, and called once more to find the tasks in it. */
-  present?: (reply: unknown, tools: PresentationTools, own: Record<string, unknown>) => unknown;
+  /**
+   * Maps the default reply, as JSON has it; each row knows the type of its own. Pure, and called once more to find the tasks
+   * in it.
+   */
+  present?(reply: unknown, tools: PresentationTools, own: Record<string, unknown>): unknown;
   /** What comes of it. */
   response?: z.ZodType;
 }
-
-/** A row whose presenter knows the shape of the default reply. */
-export const row = <Reply>(
-  operations: readonly string[],
-  {
-    present,
-    ...rest
-  }: Omit<CompatRow, 'operations' | 'present'> & {
-    present: (reply: Reply, tools: PresentationTools, own: Record<string, unknown>) => unknown;
-  },
-): CompatRow => ({ operations, ...rest, present: present as CompatRow['present'] });

@@ -14,7 +14,7 @@ export type FindWorktrees = (taskIds: readonly string[]) => Promise<ReadonlyMap<
 
 /** The reply with every task in it as existing clients read it. */
 async function present(
-  { present: map }: Required<Pick<CompatRow, 'present'>>,
+  map: NonNullable<CompatRow['present']>,
   { reply, own, worktreesOf }: { reply: unknown; own: Record<string, unknown>; worktreesOf: FindWorktrees },
 ): Promise<unknown> {
   const named: string[] = [];
@@ -35,8 +35,7 @@ export function createCompatProfile(worktreesOf: FindWorktrees) {
   const rows = compatTable.flatMap(({ operations, present: map, ...rest }) =>
     operations.map((operation) => {
       const presenter = map && {
-        present: (reply: unknown, own: Record<string, unknown>) =>
-          present({ present: map }, { reply, own, worktreesOf }),
+        present: (reply: unknown, own: Record<string, unknown>) => present(map, { reply, own, worktreesOf }),
       };
       return [operation, { ...rest, ...presenter }] as const;
     }),

@@ -12,7 +12,7 @@ import type { AgentConfig } from '../../contracts/settings/agent-config';
 import { compact } from '../../platform/json/compact';
 import { profileOfAgent } from '../agent-support';
 import { isRetryable } from '../recovery/classify';
-import { type CompatRow, row } from './presenter';
+import type { CompatRow } from './presenter';
 
 type AttemptStatus = z.infer<typeof compatAttemptStatus>;
 
@@ -68,37 +68,40 @@ const presentAgent = (agent: AgentConfig) => ({
 
 /** Attempts, recoveries and the agents that make them. */
 export const runRows: readonly CompatRow[] = [
-  row<{ attempts: Attempt[] }>(['listAttempts'], {
-    present: ({ attempts }) => attempts.map(({ id }) => id),
+  {
+    operations: ['listAttempts'],
+    present: ({ attempts }: { attempts: Attempt[] }) => attempts.map(({ id }) => id),
     response: z.array(z.string()),
-  }),
-  row<Attempt>(['getAttempt'], { present: presentAttempt, response: compatAttempt }),
-  row<z.infer<typeof runStatus>>(['getRunStatus'], {
-    present: ({ attempt, ...status }) => ({
+  },
+  { operations: ['getAttempt'], present: presentAttempt, response: compatAttempt },
+  {
+    operations: ['getRunStatus'],
+    present: ({ attempt, ...status }: z.infer<typeof runStatus>) => ({
       ...status,
       status: attempt && attemptStatus(attempt),
       attempt: attempt && presentAttempt(attempt),
     }),
     response: compatRunStatus,
-  }),
-  row<RunRecovery | null>(['getRunRecovery'], {
-    present: (recovery) => recovery && presentRecovery(recovery),
+  },
+  {
+    operations: ['getRunRecovery'],
+    present: (recovery: RunRecovery | null) => recovery && presentRecovery(recovery),
     response: compatRecovery.nullable(),
-  }),
-  row<RunRecovery>(['cancelRunRecovery', 'cancelWorkflowRecovery'], {
-    present: presentRecovery,
-    response: compatRecovery,
-  }),
-  row<{ agents: AgentConfig[] }>(['getAgents', 'replaceAgents'], {
-    present: ({ agents }) => agents.map(presentAgent),
+  },
+  { operations: ['cancelRunRecovery', 'cancelWorkflowRecovery'], present: presentRecovery, response: compatRecovery },
+  {
+    operations: ['getAgents', 'replaceAgents'],
+    present: ({ agents }: { agents: AgentConfig[] }) => agents.map(presentAgent),
     response: z.array(compatAgent),
-  }),
-  row<{ agents: AgentConfig[] }>(['getConfiguration', 'setDefaultAgent'], {
-    present: (reply) => ({ ...reply, agents: reply.agents.map(presentAgent) }),
+  },
+  {
+    operations: ['getConfiguration', 'setDefaultAgent'],
+    present: (reply: { agents: AgentConfig[] }) => ({ ...reply, agents: reply.agents.map(presentAgent) }),
     response: z.looseObject({ agents: z.array(compatAgent) }),
-  }),
-  row<{ agent: AgentConfig }>(['addAgentFromPreset'], {
-    present: (reply) => ({ ...reply, agent: presentAgent(reply.agent) }),
+  },
+  {
+    operations: ['addAgentFromPreset'],
+    present: (reply: { agent: AgentConfig }) => ({ ...reply, agent: presentAgent(reply.agent) }),
     response: z.looseObject({ agent: compatAgent }),
-  }),
+  },
 ];

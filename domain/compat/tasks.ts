@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compatTask, compatTaskFields, compatTaskQuery, compatTaskSummary } from '../../contracts/compat';
 import type { Task } from '../../contracts/tasks/task';
 import { compact } from '../../platform/json/compact';
-import { type CompatRow, row, type TaskWorktree } from './presenter';
+import type { CompatRow, TaskWorktree } from './presenter';
 
 /** Anything with the times of a task, which a list may show in part. */
 type Timed = Pick<Task, 'createdAt' | 'updatedAt'>;
@@ -84,55 +84,64 @@ const oneTask = [
 
 /** Replies that are a task, or have tasks in them. */
 export const taskRows: readonly CompatRow[] = [
-  row<Task>(oneTask, { present: (task, tools) => tools.task(task), response: compatTask }),
-  row<{ tasks: Task[] }>(['listTasks'], {
+  { operations: oneTask, present: (task: Task, tools) => tools.task(task), response: compatTask },
+  {
+    operations: ['listTasks'],
     query: compatTaskQuery,
     toQuery: () => ({}),
-    present({ tasks }, tools, own) {
+    present({ tasks }: { tasks: Task[] }, tools, own) {
       const { view, fields }: TaskQuery = own;
       const shown = view === 'summary' ? tasks.map(summarizeTask) : tasks.map(tools.task);
       return fields ? shown.map((task) => pick(task as object, fields)) : shown;
     },
     response: z.array(z.union([compatTaskSummary, compatTask, compatTaskFields])),
-  }),
-  row<{ tasks: Task[] }>(['listArchivedTasks', 'listBacklog'], {
-    present: ({ tasks }, tools) => tasks.map(tools.task),
+  },
+  {
+    operations: ['listArchivedTasks', 'listBacklog'],
+    present: ({ tasks }: { tasks: Task[] }, tools) => tasks.map(tools.task),
     response: z.array(compatTask),
-  }),
-  row<Task[]>(['listPendingAutomation', 'listRunningAutomation'], {
-    present: (tasks, tools) => tasks.map(tools.task),
+  },
+  {
+    operations: ['listPendingAutomation', 'listRunningAutomation'],
+    present: (tasks: Task[], tools) => tasks.map(tools.task),
     response: z.array(compatTask),
-  }),
-  row<{ tasks: Task[] }[]>(['suggestArchival'], {
-    present: (sprints, tools) => sprints.map((one) => ({ ...one, tasks: one.tasks.map(tools.task) })),
+  },
+  {
+    operations: ['suggestArchival'],
+    present: (sprints: { tasks: Task[] }[], tools) =>
+      sprints.map((one) => ({ ...one, tasks: one.tasks.map(tools.task) })),
     response: z.array(z.looseObject({ tasks: z.array(compatTask) })),
-  }),
-  row<{ task: Task }>(['addAttachments', 'createSkillCapabilityTask', 'createSkillSecurityTask'], {
-    present: (reply, tools) => ({ ...reply, task: tools.task(reply.task) }),
+  },
+  {
+    operations: ['addAttachments', 'createSkillCapabilityTask', 'createSkillSecurityTask'],
+    present: (reply: { task: Task }, tools) => ({ ...reply, task: tools.task(reply.task) }),
     response: z.looseObject({ task: compatTask }),
-  }),
-  row<{ depends_on: Task[]; blocks: Task[] }>(['listDependencies'], {
-    present: (reply, tools) => ({
+  },
+  {
+    operations: ['listDependencies'],
+    present: (reply: { depends_on: Task[]; blocks: Task[] }, tools) => ({
       ...reply,
       depends_on: reply.depends_on.map(tools.task),
       blocks: reply.blocks.map(tools.task),
     }),
     response: z.looseObject({ depends_on: z.array(compatTask), blocks: z.array(compatTask) }),
-  }),
-  row<{ task: Task; upstream: Tree[]; downstream: Tree[] }>(['getDependencyGraph'], {
-    present({ task, upstream, downstream }, tools) {
+  },
+  {
+    operations: ['getDependencyGraph'],
+    present({ task, upstream, downstream }: { task: Task; upstream: Tree[]; downstream: Tree[] }, tools) {
       const below = (node: Tree): unknown => ({ task: tools.task(node.task), children: node.children.map(below) });
       return { task: tools.task(task), upstream: upstream.map(below), downstream: downstream.map(below) };
     },
     response: z.looseObject({ task: compatTask }),
-  }),
-  row<{ changes: { tasks: { created: Timed[]; updated: Timed[] } } }>(['listChanges'], {
-    present({ changes, ...reply }, tools) {
+  },
+  {
+    operations: ['listChanges'],
+    present({ changes, ...reply }: { changes: { tasks: { created: Timed[]; updated: Timed[] } } }, tools) {
       // Whole tasks have their subtasks; what a list shows of one has not.
       const timed = (task: Timed) => ('subtasks' in task ? tools.task(task as Task) : withTimes(task));
       const { created, updated } = changes.tasks;
       return { ...reply, changes: { ...changes, tasks: { created: created.map(timed), updated: updated.map(timed) } } };
     },
     response: z.looseObject({ changes: z.looseObject({}) }),
-  }),
+  },
 ];

@@ -48,7 +48,8 @@ export const underPrefix =
   (prefix: string): HttpMiddleware =>
   async (ctx, next) => {
     if (!ctx.url.startsWith(`${prefix}/api/`)) {
-      return next();
+      await next();
+      return;
     }
     const state: ProfiledState = { prefix, parameters: {} };
     ctx.state.profile = state;
