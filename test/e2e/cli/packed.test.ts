@@ -1,0 +1,98 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import manifest from '../../../package.json';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+
+const root = join(__dirname, '..', '..', '..');
+
+/**
+ * Installs the packed package in an empty folder, as npm lays it out: what it depends on, and nothing else, is beside it. The
+ * dependencies are those that are installed here, so that no registry is asked.
+ */
+function install(folder: string): void {
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  const modules = join(folder, 'node_modules');
+  const installed = join(modules, manifest.name);
+  mkdirSync(installed, { recursive: true });
+  const tarball = join(folder, `${manifest.name}-${manifest.version}.tgz`);
+  execFileSync('tar', ['--extract', '--gzip', '--file', tarball, '--strip-components=1', '--directory', installed]);
+  for (const name of Object.keys(manifest.dependencies)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  mkdirSync(join(modules, '.bin'));
+  symlinkSync(join('..', manifest.name, manifest.bin.runboard), join(modules, '.bin', 'runboard'));
+  chmodSync(join(installed, manifest.bin.runboard), 0o755);
+}
+
+describe('npx runboard from the packed package', () => {
+  let folder: TempDir;
+  let started: ChildProcess | undefined;
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    XDG_CACHE_HOME: process.env.XDG_CACHE_HOME,
+    XDG_CONFIG_HOME: folder.path,
+    BOARD_DATA_DIR: join(folder.path, 'data'),
+    BOARD_PORT: '0',
+    BOARD_AUTH_ENABLED: 'false',
+    LOG_LEVEL: 'fatal',
+  });
+  beforeAll(async () => {
+    folder = await makeTempDir('packed');
+    install(folder.path);
+  });
+  afterAll(async () => {
+    if (started?.exitCode === null && started.signalCode === null) {
+      started.kill('SIGKILL');
+    }
+    await folder.remove();
+  });
+
+  /** Runs the command as `npx` finds it in the folder; a status that is none is an error. */
+  const npx = (...args: string[]) => {
+    const options = { cwd: folder.path, encoding: 'utf8' as const, env: environment(), stdio: 'pipe' as const };
+    try {
+      return { code: 0, output: execFileSync('npx', ['--no-install', 'runboard', ...args], options) };
+    } catch (error) {
+      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+      return { code: status, output: `${stdout}${stderr}` };
+    }
+  };
+
+  it('prints its version, and examines a board that does not run', () => {
+    expect(npx('--version')).toEqual({ code: 0, output: `${manifest.version}\n` });
+    const examined = npx('doctor', '--url', 'http://127.0.0.1:1');
+    expect(examined.code).toBeGreaterThan(0);
+    expect(examined.output).toContain('http://127.0.0.1:1');
+  });
+
+  it('starts a board that serves the API and the page, passes its examination, and stops in order', async () => {
+    const bin = join(folder.path, 'node_modules', '.bin', 'runboard');
+    const child = spawn(bin, ['start'], { cwd: folder.path, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    started = child;
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    }
+    const url = await eventually(() => {
+      const [, address] = /^\s+API\s+(http:\S+)\/api$/m.exec(printed) ?? [];
+      if (address === undefined) {
+        throw new Error(`No address yet (exit ${String(child.exitCode)}): ${printed.slice(-2_000)}`);
+      }
+      return address;
+    });
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    const { output } = npx('doctor', '--url', url);
+    expect(output).toContain(`board: answers at ${url}`);
+    expect(output).toMatch(/hosts: (?!no live worker)/);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+});
