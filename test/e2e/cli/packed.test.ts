@@ -8,16 +8,28 @@ import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..', '..');
 
+interface Packed {
+  filename: string;
+  size: number;
+  files: { path: string }[];
+}
+
+/** Packs the package as it would be published, into a folder. */
+function pack(folder: string): Packed {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const [packed] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8' })) as [Packed];
+  return packed;
+}
+
 /**
  * Installs the packed package in an empty folder, as npm lays it out: what it depends on, and nothing else, is beside it. The
  * dependencies are those that are installed here, so that no registry is asked.
  */
-function install(folder: string): void {
-  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+function install(folder: string, { filename }: Packed): void {
   const modules = join(folder, 'node_modules');
   const installed = join(modules, manifest.name);
   mkdirSync(installed, { recursive: true });
-  const tarball = join(folder, `${manifest.name}-${manifest.version}.tgz`);
+  const tarball = join(folder, filename);
   execFileSync('tar', ['--extract', '--gzip', '--file', tarball, '--strip-components=1', '--directory', installed]);
   for (const name of Object.keys(manifest.dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
@@ -30,6 +42,7 @@ function install(folder: string): void {
 
 describe('npx runboard from the packed package', () => {
   let folder: TempDir;
+  let packed: Packed;
   let started: ChildProcess | undefined;
   const environment = (): NodeJS.ProcessEnv => ({
     PATH: process.env.PATH,
@@ -43,7 +56,8 @@ describe('npx runboard from the packed package', () => {
   });
   beforeAll(async () => {
     folder = await makeTempDir('packed');
-    install(folder.path);
+    packed = pack(folder.path);
+    install(folder.path, packed);
   });
   afterAll(async () => {
     if (started?.exitCode === null && started.signalCode === null) {
@@ -62,6 +76,38 @@ describe('npx runboard from the packed package', () => {
       return { code: status, output: `${stdout}${stderr}` };
     }
   };
+
+  it('has the compiled service, the page, an example, the licence, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const allowed = [
+      /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+      /^dist\/package\.json$/,
+      /^dist\/page\//,
+      /^dist\/[\w-]*workflow-bundle\.js(?:\.sha256)?$/,
+      /^dist\/(?:activities|api|cli|client|contracts|domain|mcp|platform|providers|scripts|services|stores|worker|workflows)\/.*\.js$/,
+      /^examples\/agent\/[\w.-]+$/,
+    ];
+    expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);
+    const programs = ['api/main.js', 'worker/main.js', 'scripts/start.js', 'scripts/demo/main.js', 'cli/main.js'];
+    const needed = [
+      ...programs.map((name) => `dist/${name}`),
+      'dist/page/index.html',
+      'dist/workflow-bundle.js',
+      'LICENSE',
+    ];
+    expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  it('has no test, no source map, no settings and no secret', () => {
+    const unwanted = /(?:\.test\.|\.map$|(?:^|\/)\.|secrets?\/|\.pem$|\.key$|\.env|node_modules|fixtures)/;
+    expect(packed.files.filter(({ path }) => unwanted.test(path))).toEqual([]);
+  });
+
+  it('is named after its version, starts by its own command, and stays small', () => {
+    expect(packed.filename).toBe(`${manifest.name}-${manifest.version}.tgz`);
+    expect(packed.files.map(({ path }) => path)).toContain(manifest.bin.runboard);
+    expect(packed.size).toBeLessThan(8_000_000);
+  });
 
   it('prints its version, and examines a board that does not run', () => {
     expect(npx('--version')).toEqual({ code: 0, output: `${manifest.version}\n` });
