@@ -1,4 +1,5 @@
 import type { Task } from '../../contracts/tasks/task';
+import { compact } from '../../platform/json/compact';
 import { admissionRows } from './admission';
 import { listRows } from './lists';
 import { phaseRows } from './phases';
@@ -14,7 +15,7 @@ export type FindWorktrees = (taskIds: readonly string[]) => Promise<ReadonlyMap<
 
 /** The reply with every task in it as existing clients read it. */
 async function present(
-  map: NonNullable<CompatRow['present']>,
+  row: CompatRow,
   { reply, own, worktreesOf }: { reply: unknown; own: Record<string, unknown>; worktreesOf: FindWorktrees },
 ): Promise<unknown> {
   const named: string[] = [];
@@ -25,21 +26,31 @@ async function present(
     }
     return task;
   };
-  map(reply, { task: note }, own);
+  row.present?.(reply, { task: note }, own);
   const worktrees = named.length > 0 ? await worktreesOf([...new Set(named)]) : undefined;
-  return map(reply, { task: (task) => presentTask(task, worktrees?.get(task.id)) }, own);
+  return row.present?.(reply, { task: (task) => presentTask(task, worktrees?.get(task.id)) }, own);
+}
+
+/** A row as an operation of one workspace uses it. */
+interface CompatOperation extends Pick<CompatRow, 'query' | 'toQuery' | 'response'> {
+  present?: (reply: unknown, own: Record<string, unknown>) => Promise<unknown>;
+}
+
+function bind(row: CompatRow, worktreesOf: FindWorktrees): CompatOperation {
+  const { query, toQuery, response } = row;
+  const operation = compact({ query, toQuery, response });
+  return row.present === undefined
+    ? operation
+    : {
+        ...operation,
+        present: (reply: unknown, own: Record<string, unknown>) => present(row, { reply, own, worktreesOf }),
+      };
 }
 
 /** The profile over the records of one workspace: the row of an operation, ready to be used. */
 export function createCompatProfile(worktreesOf: FindWorktrees) {
-  const rows = compatTable.flatMap(({ operations, present: map, ...rest }) =>
-    operations.map((operation) => {
-      const presenter = map && {
-        present: (reply: unknown, own: Record<string, unknown>) => present(map, { reply, own, worktreesOf }),
-      };
-      return [operation, { ...rest, ...presenter }] as const;
-    }),
+  const byOperation = new Map(
+    compatTable.flatMap((row) => row.operations.map((operation) => [operation, bind(row, worktreesOf)] as const)),
   );
-  const byOperation = new Map(rows);
   return (operationId: string) => byOperation.get(operationId);
 }
