@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { localWorkspace } from '../contracts/common';
+import { compatPrefix } from '../contracts/compat';
 import { accessLog } from '../platform/http/access-log';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
@@ -10,6 +11,7 @@ import { errorEnvelope } from '../platform/http/error-envelope';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
+import { underPrefix } from '../platform/http/reply-profile';
 import { requestId } from '../platform/http/request-id';
 import { requestMetrics } from '../platform/http/request-metrics';
 import type { Routes } from '../platform/http/routing/routes';
@@ -95,6 +97,9 @@ export function createApp(
   if (page) {
     // Before the origin is verified: a link on another site may lead here, and all callers are served the same files.
     app.use(page);
+  }
+  if (env.BOARD_COMPAT) {
+    app.use(underPrefix(compatPrefix));
   }
   app.use(normalisePath());
   app.use(apiVersion());

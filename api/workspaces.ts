@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { localWorkspace } from '../contracts/common';
 import type { SwitchableFeature } from '../contracts/settings/settings';
+import { createCompatProfile } from '../domain/compat/profile';
 import { AppError, errorMessage, notFound } from '../platform/errors/app-error';
 import type { AuthContext } from '../platform/http/auth/auth';
 import { createRoutes, type Routes } from '../platform/http/routing/routes';
@@ -31,10 +32,16 @@ interface WorkspaceSources {
 }
 
 /** What requests of a workspace depend on, besides its routes. */
-export const dependenciesOf = ({ settings, recordAudit, idempotencyKeys }: ApiContext): WorkspaceDependencies => ({
+export const dependenciesOf = ({
+  settings,
+  recordAudit,
+  idempotencyKeys,
+  worktrees,
+}: ApiContext): WorkspaceDependencies => ({
   isTurnedOn: async (setting) => (await settings.current())[setting as SwitchableFeature],
   audit: recordAudit,
   idempotencyKeys,
+  profile: createCompatProfile((taskIds) => worktrees.ofTasks(taskIds)),
 });
 
 /** The routes of areas. */

@@ -32,7 +32,7 @@ export function supportRow(agent: AgentConfig, evidence: SupportEvidence | undef
     agentType: agent.type,
     hostId: evidence?.hostId ?? null,
     enabled: agent.enabled,
-    profileId: presetOfConfig(agent)?.id ?? agent.provider,
+    profileId: profileOfAgent(agent),
     adapterId: manifest?.adapter ?? `${agent.provider}/v1`,
     transport: transports[agent.provider],
     ...judged(agent, { probed: manifest !== undefined, failed, missing, open: circuit.state === 'open' }),
@@ -55,6 +55,9 @@ const presetOfConfig = ({ command = '', args }: AgentConfig) =>
       (preset.command !== null && preset.command === basename(command)) ||
       args.some((arg) => preset.packages.some(({ name }) => arg === name || arg.startsWith(`${name}@`))),
   );
+
+/** The preset whose program an agent is; the provider family where it is none's. */
+export const profileOfAgent = (agent: AgentConfig): string => presetOfConfig(agent)?.id ?? agent.provider;
 
 const redact = createRedactor();
 

@@ -51,6 +51,7 @@ export const partSettings = {
     'BOARD_ALLOWED_ORIGINS',
     'BOARD_PUBLIC_URL',
     'BOARD_PAGE',
+    'BOARD_COMPAT',
     'BOARD_OIDC_ISSUER',
     'BOARD_OIDC_CLIENT_ID',
     'BOARD_OIDC_CLIENT_SECRET',

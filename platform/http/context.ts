@@ -8,6 +8,15 @@ export interface RequestState {
   operation?: Operation;
   /** Whether the caller can find out by the same key what came of the request. */
   hasIdempotencyKey?: boolean;
+  /** Set for a request under the prefix of a reply profile. */
+  profile?: ProfiledState;
+}
+
+/** Of a request under a prefix: what links in its response have in common. */
+export interface ProfiledState {
+  prefix: string;
+  /** Parameters of the query that only the profile knows. */
+  parameters: Record<string, string>;
 }
 
 export type HttpContext = ParameterizedContext<RequestState>;

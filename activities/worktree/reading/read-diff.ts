@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../contracts/refusal';
 import type { ConflictRead, ConflictReading } from '../../../contracts/runs/conflict';
 import type { DiffRead, DiffReading } from '../../../contracts/runs/diff';
-import type { WorktreeState } from '../../../contracts/runs/worktrees/worktree';
+import { statesWithoutFiles } from '../../../contracts/runs/worktrees/worktree';
 import { refusal } from '../../../domain/refusal';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { DiffRequest } from '../../../providers/git/diff/read-diff';
@@ -19,9 +19,6 @@ interface DiffDependencies {
   /** A query names commits of our records: only the API's are read. */
   proofs: ProofVerifier;
 }
-
-/** States without a worktree: its branch may still be read. */
-const withoutFiles: readonly WorktreeState[] = ['preparing', 'cleanup', 'removed', 'failed'];
 
 /** What git's refusals are to a caller. */
 const codes: Partial<Record<GitErrorCode, string>> = {
@@ -51,7 +48,7 @@ export function createDiffActivities({ worktrees, git, proofs }: DiffDependencie
         return readConflicts(git, record, query);
       }
       const revisions = query.read.what === 'blob' ? [query.to] : [query.from, query.to];
-      if (withoutFiles.includes(record.state) && revisions.some(({ kind }) => kind === 'worktree')) {
+      if (statesWithoutFiles.includes(record.state) && revisions.some(({ kind }) => kind === 'worktree')) {
         return withoutWorktree(record);
       }
       try {
@@ -76,7 +73,7 @@ async function read(
   { from, to, tips, ...query }: DiffRead,
 ): Promise<DiffReading> {
   const { worktreePath, identity, ...place } = { identity: undefined, ...placeOf(record) };
-  const worktree = withoutFiles.includes(record.state) ? undefined : { worktreePath, identity };
+  const worktree = statesWithoutFiles.includes(record.state) ? undefined : { worktreePath, identity };
   const request: DiffRequest = { ...place, worktree, from, to, tips };
   const asked = query.read;
   switch (asked.what) {

@@ -145,6 +145,9 @@ export const unsettledStates: WorktreeState[] = [
   'cleanup',
 ];
 
+/** States in which there may be no files of the worktree. */
+export const statesWithoutFiles: WorktreeState[] = ['preparing', 'cleanup', 'removed', 'failed'];
+
 /** Something that speaks against removing a worktree. Those that are `overridable` yield to an administrator's force. */
 export const cleanupFinding = z
   .object({

@@ -18,6 +18,9 @@ export const apiSettings = {
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only').describe('The role of those callers'),
   BOARD_ALLOWED_ORIGINS: names.describe('Origins whose pages may call the API and watch'),
   BOARD_PAGE: flag(true).describe('`false`: no page for browsers is served at `/` ([page.md](../use/page.md))'),
+  BOARD_COMPAT: flag(true).describe(
+    '`false`: existing clients are not served under `/compat/api` ([compat.md](../use/compat.md))',
+  ),
   BOARD_TRUSTED_PROXIES: addressRanges.describe(
     'Proxies whose `X-Forwarded-For` is believed: addresses and networks. From others the header is ignored',
   ),

@@ -19,14 +19,15 @@ import {
   answerPlainly,
   idempotencyKeyOf,
   replayedHeader,
-  sendStored,
   StoredResponse,
   warningsHeader,
 } from '../limits/idempotency';
 import { nameWorkspaceInTag, readOwnTags } from '../limits/workspace-tags';
 import { assertCursor, type ListRequest, toListResponse } from '../list-response';
-import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
+import { profiledRequest } from '../reply-profile';
+import { BytesResponse, RawJson } from '../response';
 import { announceDeprecation, type Deprecation } from './deprecation';
+import { sendResult } from './send-result';
 import { bySpecificity } from './specificity';
 import { emptyQuery, parseOrRefuse } from './validation';
 import type { ServedOperation, WorkspaceDependencies, Workspaces } from './workspaces';
@@ -278,12 +279,14 @@ async function perform(
   auth: AuthContext,
   { ctx, deps }: { ctx: HttpContext; deps: RouteDependencies },
 ): Promise<void> {
-  const { audit, isTurnedOn, idempotencyKeys }: WorkspaceDependencies = 'audit' in served ? served : deps;
+  const { audit, isTurnedOn, idempotencyKeys, profile }: WorkspaceDependencies = 'audit' in served ? served : deps;
   await assertTurnedOn(contract, isTurnedOn);
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
-  const query = parseOrRefuse(contract.query ?? emptyQuery, ctx.query);
+  const { operationId } = contract;
+  const own = profiledRequest(ctx, profile, { operationId, checkResponses: deps.checkResponses });
+  const query = parseOrRefuse(contract.query ?? emptyQuery, own.query);
   const { workspaceId } = auth;
-  const list = { operationId: contract.operationId, params, query, workspaceId };
+  const list = { operationId, params, query, workspaceId };
   assertCursor(list);
   readOwnTags(ctx, workspaceId);
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
@@ -319,10 +322,9 @@ async function perform(
         return once();
       });
     }
-    const { operationId } = contract;
     const checked = async (): Promise<unknown> => {
       const result = await once();
-      if (deps.checkResponses && !(result instanceof RawJson)) {
+      if (deps.checkResponses) {
         assertResponse(contract, result);
       }
       return result;
@@ -337,21 +339,10 @@ async function perform(
   const result = await (contract.upload && deps.uploads
     ? receiveForm(ctx, { limits: contract.upload, uploads: deps.uploads }, answerTo)
     : answerTo(contract.body && (await readJsonBody(ctx))));
-  if (result === undefined) {
-    return;
-  }
-  if (result instanceof StoredResponse) {
-    sendStored(ctx, result);
-    return;
-  }
-  if (result instanceof BytesResponse) {
-    sendBytes(ctx, result);
-    return;
-  }
-  if (deps.checkResponses && !(result instanceof RawJson)) {
+  if (deps.checkResponses && !(result === undefined || result instanceof StoredResponse)) {
     assertResponse(contract, result);
   }
-  sendJson(ctx, result);
+  await sendResult(ctx, result, own);
 }
 
 /** Who calls, by the one kind of credential that the route takes, and whether one of that kind was presented. */
@@ -389,7 +380,11 @@ async function assertTurnedOn(
   throw new AppError('FEATURE_DISABLED', { status: 403, message, details: { setting } });
 }
 
+/** Bytes are not checked: what is serialised already, or is no JSON. */
 function assertResponse(contract: RouteContract, result: unknown): void {
+  if (result instanceof RawJson || result instanceof BytesResponse) {
+    return;
+  }
   const parsed = contract.response.safeParse(result);
   if (!parsed.success) {
     throw new Error(`The response of ${contract.operationId} violates its contract: ${parsed.error.message}`);

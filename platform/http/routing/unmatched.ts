@@ -10,7 +10,7 @@ export const unmatched = (): HttpMiddleware => (ctx) => {
     throw new AppError('NOT_FOUND', {
       status: 404,
       message: 'No route exists at this path.',
-      details: { path: ctx.path.slice(0, 300) },
+      details: { path: `${ctx.state.profile?.prefix ?? ''}${ctx.path}`.slice(0, 300) },
     });
   }
   ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthContext } from '../auth/auth';
 import type { IdempotencyKeys } from '../limits/idempotency';
+import type { ReplyProfile } from '../reply-profile';
 import type { AuditedAction, RouteEntry } from './routes';
 
 /** What the requests to the records of one workspace depend on. */
@@ -11,6 +12,8 @@ export interface WorkspaceDependencies {
   audit: (done: AuditedAction & { actor: string }) => Promise<unknown>;
   /** Where `Idempotency-Key` is honoured; without it the header is refused. */
   idempotencyKeys?: IdempotencyKeys | undefined;
+  /** How replies come to callers under the prefix of a profile; in their default shape when absent. */
+  profile?: ReplyProfile | undefined;
 }
 
 /** An operation as one workspace serves it, on records of its own. */

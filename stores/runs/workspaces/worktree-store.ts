@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { unsettledStates, type WorktreeManifest } from '../../../contracts/runs/worktrees/worktree';
+import { statesWithoutFiles, unsettledStates, type WorktreeManifest } from '../../../contracts/runs/worktrees/worktree';
 import type { Page, PageRequest } from '../../../platform/lists/page';
 import type { Database } from '../../port/collection';
 import { DuplicateKeyError } from '../../port/errors';
@@ -27,6 +27,9 @@ const fenceStages = { prepare: 1, run: 2, reclaim: 3 };
 
 /** What an operation may change. */
 export type WorktreeChange = Partial<Omit<WorktreeRecord, '_id' | 'taskId' | 'revision' | 'createdAt' | 'fence'>>;
+
+/** How many tasks one query names. */
+const tasksAtOnce = 500;
 
 /** Maximum entries of history that are retained. */
 const keptHistory = 50;
@@ -81,6 +84,18 @@ export async function createWorktreeStore(db: Database) {
       (await worktrees.count({ ...entitled(taskId, holder), 'fence.sequence': sequence })) > 0,
 
     get: (taskId: string) => worktrees.get(taskId),
+
+    /** The worktrees of tasks that have files now, by task. */
+    async ofTasks(taskIds: readonly string[]): Promise<Map<string, WorktreeRecord>> {
+      const found = new Map<string, WorktreeRecord>();
+      for (let start = 0; start < taskIds.length; start += tasksAtOnce) {
+        const _id = { $in: taskIds.slice(start, start + tasksAtOnce) };
+        for (const record of await worktrees.find({ _id, state: { $nin: statesWithoutFiles } })) {
+          found.set(record._id, record);
+        }
+      }
+      return found;
+    },
 
     /** `undefined` when the task has a manifest already. @throws DuplicateKeyError when the path is another task's */
     async insert(record: WorktreeRecord): Promise<WorktreeRecord | undefined> {

@@ -21,6 +21,7 @@ describe('run of an agent', () => {
       { type: 'missing', name: 'Missing', provider: 'process', command: '/nowhere/agent' },
       { type: 'unfound', name: 'Unfound', provider: 'process', command: 'gemini' },
       { type: 'off', name: 'Off', provider: 'process', command: 'true', enabled: false },
+      scriptAgent('as-told'),
     ]);
   });
 
@@ -283,5 +284,56 @@ describe('run of an agent', () => {
     expect(second.nextBefore).toBeNull();
     expect(await stack.call.get(`${url}?limit=0`)).toMatchObject({ status: 400 });
     expect(await stack.call.get('/api/agents/task_20260101_nobody/attempts')).toMatchObject({ status: 404 });
+  });
+
+  describe('of an existing client', () => {
+    it('is started in the worktree that its task names, and read by the names of the reply profile', async () => {
+      const compat = (method: string, path: string, body?: unknown) =>
+        stack.call.ok(method, `/compat/api${path}`, body);
+      const description = JSON.stringify({
+        result: { status: 'success', summary: 'done' },
+        files: { 'compat.txt': 'c' },
+        commit: 'Work',
+      });
+      const { id } = await compat('POST', '/tasks', { title: 'Old client', description, git: { repo: 'sample' } });
+      const { path } = await compat('POST', `/tasks/${id}/worktree`, {});
+      const task = await compat('GET', `/tasks/${id}`);
+      expect(task).toMatchObject({ created: task.createdAt, git: { repo: 'sample', worktreePath: path } });
+      const { attemptId } = await compat('POST', `/agents/${id}/start`, {
+        agent: 'as-told',
+        idempotencyKey: `old-${id}`,
+      });
+      await stack.call.ended(id);
+      expect(await compat('GET', `/agents/${id}/attempts`)).toEqual([attemptId]);
+      const status = await compat('GET', `/agents/${id}/status`);
+      expect(status).toMatchObject({
+        running: false,
+        status: 'complete',
+        attempt: { id: attemptId, status: 'complete' },
+      });
+      expect(status.attempt.ended).toBe(status.attempt.endedAt);
+      expect(await compat('GET', `/agents/${id}/phase?attemptId=${attemptId}`)).toMatchObject({
+        transitionSequence: 0,
+        effectiveEvidence: { identity: { mode: 'legacy', phase: 'legacy' } },
+      });
+      const { reservations } = await compat('GET', `/admission?taskId=${id}`);
+      expect(reservations).toMatchObject([
+        { attemptId, state: 'released', request: { requested: { runSlots: 1, processSlots: 1 } } },
+      ]);
+      const { rootObjectiveId } = reservations[0].request.executionTree;
+      expect(await compat('GET', `/admission/tree/${rootObjectiveId}`)).toMatchObject({ reserved: { runSlots: 0 } });
+      const found = (await compat('GET', '/tasks?view=summary')).find((one: { id: string }) => one.id === id);
+      expect(found).toMatchObject({ status: 'done', attempt: { id: attemptId, status: 'complete' } });
+    });
+
+    it('has the recovery of a run that failed', async () => {
+      const description = JSON.stringify({ result: { status: 'failed', summary: 'broken' } });
+      const task = await stack.call.createTask({ title: 'Fails', description, git: { repo: 'sample' } });
+      const { attemptId } = await stack.call.start(task.id, { agent: 'as-told' });
+      await stack.call.ended(task.id);
+      const recovery = await stack.call.ok('GET', `/compat/api/agents/${task.id}/recovery`);
+      expect(recovery).toMatchObject({ parentRunId: attemptId, rootRunId: attemptId, failure: { retryable: false } });
+      expect(recovery.failure.classification).toBe(recovery.failureClass);
+    });
   });
 });
