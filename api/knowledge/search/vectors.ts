@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchCollection } from '../../../contracts/knowledge/search';
+import { createVectorRows, type VectorRows } from '../../../platform/vectors/vector-rows';
 import type { SearchEntry } from '../../../stores/knowledge/search/entry-store';
-import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
+import type { SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
 
 /** Vectors that are compared at most: all of them are in memory, and every search compares each. */
 export const maxVectors = 100_000;
-/** Vectors that are compared before others have their turn. */
-const maxInTurn = 2_000;
+/** Documents that are ranked before others have their turn. */
+const maxInTurn = 5_000;
 
 /** A document that is near, with its nearest part. */
 export interface Near {
@@ -21,49 +22,49 @@ export interface Nearest {
   isComplete: boolean;
 }
 
-/** Four sums at once, which is half the time of one. */
-function dot(a: Float32Array, b: Float32Array): number {
-  let [first, second, third, fourth] = [0, 0, 0, 0];
-  for (let index = 0; index < a.length; index += 4) {
-    first += (a[index] ?? 0) * (b[index] ?? 0);
-    second += (a[index + 1] ?? 0) * (b[index + 1] ?? 0);
-    third += (a[index + 2] ?? 0) * (b[index + 2] ?? 0);
-    fourth += (a[index + 3] ?? 0) * (b[index + 3] ?? 0);
-  }
-  return first + second + third + fourth;
-}
-
-/** The nearest part, and how near it is. */
-function nearestPart(vectors: readonly Float32Array[], query: Float32Array): Omit<Near, 'entry'> {
-  let nearest = { part: 0, score: -Infinity };
-  for (const [part, vector] of vectors.entries()) {
-    const score = dot(vector, query);
-    nearest = score > nearest.score ? { part, score } : nearest;
-  }
-  return nearest;
-}
-
 const best = (near: Near[], limit: number): Near[] =>
   near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1)).slice(0, limit);
 
+/** A document in memory, with the rows of its parts. */
+interface Compared {
+  version: string;
+  dimensions: number;
+  rows: number[];
+  /** Counts documents as they are read: a search that began before it has no scores of its rows. */
+  sequence: number;
+}
+
 /** The vectors of one model in the memory of this process, which follows those in the store. */
 export function createVectors(store: SearchVectorStore, model: string) {
-  const byId = new Map<string, DocumentVectors>();
+  const byId = new Map<string, Compared>();
+  const byDimensions = new Map<number, VectorRows>();
+  let sequence = 0;
   let batch = 0;
   let count = 0;
   let syncing: Promise<void> | undefined;
 
   function drop(id: string): void {
-    count -= byId.get(id)?.vectors.length ?? 0;
+    const { rows = [], dimensions = 0 } = byId.get(id) ?? {};
+    rows.forEach((row) => byDimensions.get(dimensions)?.remove(row));
+    count -= rows.length;
     byId.delete(id);
   }
 
+  function rowsOf(dimensions: number): VectorRows {
+    const rows = byDimensions.get(dimensions) ?? createVectorRows(dimensions);
+    byDimensions.set(dimensions, rows);
+    return rows;
+  }
+
   async function read(last: number): Promise<void> {
-    for await (const { batch: own, ...document } of store.between(batch, last)) {
-      drop(document.id);
-      if (document.model === model && count + document.vectors.length <= maxVectors) {
-        byId.set(document.id, document);
-        count += document.vectors.length;
+    for await (const { batch: own, id, version, model: embeddedBy, vectors } of store.between(batch, last)) {
+      drop(id);
+      const dimensions = vectors[0]?.length ?? 0;
+      const isOfModel = embeddedBy === model && vectors.every(({ length }) => length === dimensions);
+      if (isOfModel && count + vectors.length <= maxVectors) {
+        const rows = vectors.map((vector) => rowsOf(dimensions).add(vector));
+        byId.set(id, { version, dimensions, rows, sequence: (sequence += 1) });
+        count += rows.length;
       }
       batch = Math.max(batch, own);
     }
@@ -106,26 +107,35 @@ export function createVectors(store: SearchVectorStore, model: string) {
         limit,
       }: { known: Iterable<SearchEntry>; collections: readonly SearchCollection[]; limit: number },
     ): Promise<Nearest> {
+      const last = sequence;
+      const rows = byDimensions.get(query.length);
+      const scores = await rows?.scores(query);
+      const scoreOf = (row: number, isNew: boolean): number =>
+        (isNew ? rows?.scoreOf(query, row) : scores?.[row]) ?? -Infinity;
       let near: Near[] = [];
       let isComplete = true;
-      let compared = 0;
+      let ranked = 0;
       let leastScore = -Infinity;
       for (const entry of known) {
         if (!collections.includes(entry.collection)) {
           continue;
         }
         const document = byId.get(entry.id);
-        if (document?.version !== entry.version || document.vectors[0]?.length !== query.length) {
+        if (document?.version !== entry.version || document.dimensions !== query.length) {
           isComplete = false;
           continue;
         }
-        const nearest = nearestPart(document.vectors, query);
+        let nearest = { part: 0, score: -Infinity };
+        for (const [part, row] of document.rows.entries()) {
+          const score = scoreOf(row, document.sequence > last);
+          nearest = score > nearest.score ? { part, score } : nearest;
+        }
         if (nearest.score >= leastScore) {
           near.push({ entry, ...nearest });
         }
-        compared += document.vectors.length;
-        if (compared >= maxInTurn) {
-          compared = 0;
+        ranked += 1;
+        if (ranked >= maxInTurn) {
+          ranked = 0;
           near = best(near, limit);
           leastScore = near.length < limit ? -Infinity : (near.at(-1)?.score ?? -Infinity);
           await nextTurn();
