@@ -10,22 +10,29 @@ export const assembledDotProducts =
 /** Numbers that are multiplied at a time: vectors are padded with zeros to a multiple of it. */
 export const lanes = 16;
 
-/**
- * Writes the dot products of `count` vectors of `size` bytes each, which lie one after another in the memory, with one query.
- * All positions are in bytes, and `size` is a multiple of 4 times `lanes`.
- */
-export type DotProducts = (vectors: number, query: number, size: number, count: number, out: number) => void;
+/** Positions in the memory, in bytes: `count` vectors of `size` bytes each, a multiple of 4 times {@link lanes}. */
+export interface ComparedVectors {
+  vectors: number;
+  query: number;
+  size: number;
+  count: number;
+  out: number;
+}
+
+/** Writes the dot products of vectors, which lie one after another in the memory, with one query. */
+export type DotProducts = (compared: ComparedVectors) => void;
 
 /** By the vector instructions of the processor. @throws webAssembly.CompileError on a processor without them */
 export function simdDotProducts(memory: SharedMemory): DotProducts {
   const program = new webAssembly.Module(Buffer.from(assembledDotProducts, 'base64'));
   const { exports } = new webAssembly.Instance(program, { env: { memory } });
-  return exports.dots as DotProducts;
+  const dots = exports.dots as (...positions: number[]) => void;
+  return ({ vectors, query, size, count, out }) => dots(vectors, query, size, count, out);
 }
 
 /** The same without them, in about six times as long. */
 export function plainDotProducts(memory: SharedMemory): DotProducts {
-  return (vectors, query, size, count, out) => {
+  return ({ vectors, query, size, count, out }) => {
     const numbers = new Float32Array(memory.buffer);
     const length = size / 4;
     for (let vector = 0; vector < count; vector += 1) {

@@ -51,7 +51,7 @@ export function createVectorRows(
   /** Writes the results of some rows to where results are. */
   function compare(query: Float32Array, from: number, count: number): void {
     numbers.set(query);
-    dots(begin + from * size, 0, size, count, results);
+    dots({ vectors: begin + from * size, query: 0, size, count, out: results });
   }
 
   return {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
-import { removeAbandonedInspections, withInspectionDirectory } from '../../../providers/git/repository/inspecting';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { removeAbandonedInspections, withInspectionDirectory } from '../../../providers/git/repository/inspecting';
 
 let directory: TempDir;
 beforeEach(async () => {
