@@ -5,13 +5,10 @@ import { type Task, task as taskSchema, type TaskLocation } from '../../contract
 import { createLog } from '../../platform/log/log';
 import type { Embedder } from '../../platform/models/embed';
 import { makeTempDir } from '../../platform/testing/temp-dir';
-import { type DotProducts, plainDotProducts, simdDotProducts } from '../../platform/vectors/dot-products';
-import { createVectorRows } from '../../platform/vectors/vector-rows';
-import type { SharedMemory } from '../../platform/vectors/web-assembly';
 import { openKnowledgeStores } from '../../stores/knowledge/open';
 import { openSqlite } from '../../stores/sqlite/database';
 
-/** What searches of many documents take, and what comparing all vectors does of it: `node dist/bench/knowledge/search.js [documents] [searches of a kind] [dimensions]`. */
+/** What searches of many documents take: `node dist/bench/knowledge/search.js [documents] [searches of a kind] [dimensions]`. */
 const total = Number(process.argv[2] ?? 100_000);
 const repeats = Number(process.argv[3] ?? 200);
 const dimensions = Number(process.argv[4] ?? 384);
@@ -80,50 +77,18 @@ interface Measured {
   found: number;
 }
 
-/** @param work answers how much it found */
-async function timed(measured: Measured, work: () => Promise<number>): Promise<void> {
-  const [begun, cpu] = [performance.now(), process.cpuUsage()];
-  const found = await work();
-  const used = process.cpuUsage(cpu);
-  measured.wall.push(performance.now() - begun);
-  measured.cpu.push((used.user + used.system) / 1_000);
-  measured.found += found / repeats;
-}
-
 async function measure(search: OpenSearch, next: () => string, backend: 'keyword' | 'semantic'): Promise<Measured> {
   const measured: Measured = { wall: [], cpu: [], found: 0 };
   for (let n = 0; n < repeats; n += 1) {
     const query = next();
-    await timed(measured, async () => {
-      const { results } = await search.find({ query, limit: 20, backend }, searchCollection.options);
-      return results.length;
-    });
+    const [begun, cpu] = [performance.now(), process.cpuUsage()];
+    const { results } = await search.find({ query, limit: 20, backend }, searchCollection.options);
+    const used = process.cpuUsage(cpu);
+    measured.wall.push(performance.now() - begun);
+    measured.cpu.push((used.user + used.system) / 1_000);
+    measured.found += results.length / repeats;
   }
   return measured;
-}
-
-/** Only the comparison of all vectors with a query, by both implementations in turns. */
-async function measureComparisons(): Promise<void> {
-  const implementations: [string, (memory: SharedMemory) => DotProducts][] = [
-    ['comparison, JavaScript', plainDotProducts],
-    ['comparison, WebAssembly', simdDotProducts],
-  ];
-  const cases = implementations.map(([name, multiply]) => ({
-    name,
-    rows: createVectorRows(dimensions, multiply),
-    measured: { wall: [], cpu: [], found: 0 } as Measured,
-  }));
-  const [query] = await embedder.embed(['any'], new AbortController().signal);
-  for (let n = 0; n < total; n += 1) {
-    const [vector] = await embedder.embed(['any'], new AbortController().signal);
-    cases.forEach(({ rows }) => vector && rows.add(vector));
-  }
-  for (let n = 0; n < repeats; n += 1) {
-    for (const { rows, measured } of cases) {
-      await timed(measured, async () => (query ? (await rows.scores(query)).length : 0));
-    }
-  }
-  cases.forEach(({ name, measured }) => print(name, measured));
 }
 
 function print(name: string, { wall, cpu, found }: Measured): void {
@@ -200,7 +165,6 @@ async function main(): Promise<void> {
   console.log(`${total} vectors of ${dimensions} numbers, stored in ${took} s`);
   print('semantic', await measure(search, () => 'any', 'semantic'));
   console.log(`resident: ${Math.round(process.memoryUsage().rss / 1_048_576)} MB`);
-  await measureComparisons();
   await close();
   await database.close();
   await directory.remove();
