@@ -12,8 +12,8 @@ export interface JiraEdition {
   pages: { types: string; fields: string };
   /** The field that identifies an account. */
   accountField: 'accountId' | 'name';
-  toText(text: string): unknown;
-  ofText(sent: unknown): string;
+  toText: (text: string) => unknown;
+  ofText: (sent: unknown) => string;
 }
 
 /** Version 3 of the REST API, with an API token and its account; texts are documents. */
