@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { detectOutsideChanges } from '../../../activities/agent-run/completion/outside-changes';
 import { createLog } from '../../../platform/log/log';
@@ -69,9 +69,7 @@ describe('branches that are made beside the one of a sandbox', () => {
       await box.git.ensureWorktree({ ...box.request, worktreePath: path, branch: `board/${branch}` });
     };
     await make('packed');
-    // Git itself would remove the directory as well, which the sandbox has open.
-    await sh(repository, 'pack-refs', '--all', '--no-prune');
-    await rm(join(heads, 'packed'));
+    await sh(repository, 'pack-refs', '--all', '--prune');
     for (const branch of ['moved', 'removed', 'logged', 'worked']) {
       await make(branch);
     }
@@ -89,6 +87,26 @@ describe('branches that are made beside the one of a sandbox', () => {
       { what: 'ref', target: 'refs/heads/board/removed', before: baseSha, after: null },
     ]);
     expect(events).toMatchObject([{ kind: 'run.error', payload: { code: 'OUTSIDE_CHANGED', changes } }]);
+  });
+
+  it('and packed by a person take nothing from the agent, which goes on to commit', async () => {
+    const { repository, worktree, baseSha } = box;
+    const [started, packed] = ['started', 'packed'].map((name) => join(worktree, name)) as [string, string];
+    const running = box.run(
+      {},
+      `touch started; while [ ! -e packed ]; do sleep 0.05; done
+       git -c user.name=A -c user.email=a@x commit -q --allow-empty -m "After packing" && git log --format=%s -1`,
+    );
+    await eventually(() => expect(existsSync(started)).toBe(true));
+    await sh(repository, 'branch', 'board/other');
+    await sh(repository, 'pack-refs', '--all', '--prune');
+    await writeFile(packed, '');
+    expect((await running).out).toBe('After packing');
+    expect((await sh(repository, 'rev-parse', 'board/task~')).trim()).toBe(baseSha);
+    expect((await sh(repository, 'for-each-ref', '--format=%(refname)', 'refs/heads')).trim().split('\n')).toEqual(
+      ['board/other', 'board/task', 'main'].map((name) => `refs/heads/${name}`),
+    );
+    expect(await sh(repository, 'fsck', '--full')).toBe('');
   });
 
   it('are no findings where nothing was moved', async () => {
