@@ -159,3 +159,29 @@ describe('kill -9 of the API while versioned records are changed', () => {
     }
   });
 });
+
+describe('kill -9 of the API while documents are written', () => {
+  it('loses none that was acknowledged, and has each other one as it was or as it was sent', async () => {
+    const names = Array.from({ length: 16 }, (_, n) => `page-${n}.md`);
+    const contentOf = (round: number): string => `# Page\n\n${`round ${round} `.repeat(20_000)}\n`;
+    const write = (name: string, round: number) =>
+      service.call.send('PUT', `/api/docs/file/${name}`, { content: contentOf(round) });
+    for (const name of names) {
+      const { status } = await persistently(() => write(name, 0));
+      expect([name, status < 300]).toEqual([name, true]);
+    }
+    const known = new Map(names.map((name) => [name, 0]));
+    for (let round = 1; round <= 4; round += 1) {
+      const sent = new Map(names.map((name) => [name, () => write(name, round)]));
+      const acknowledged = await untilKilled(sent);
+      for (const name of names) {
+        const { content } = await persistently(() => service.call.ok('GET', `/api/docs/file/${name}`));
+        const possible = acknowledged.has(name) ? [round] : [known.get(name)!, round];
+        const found = possible.find((one) => contentOf(one) === content);
+        expect([name, found]).toEqual([name, expect.any(Number)]);
+        known.set(name, found!);
+      }
+      expect(acknowledged.size).toBeGreaterThan(0);
+    }
+  });
+});
