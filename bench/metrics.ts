@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { lastHours, readDigest } from '../api/system/digest/read';
 import {
   readComparison,
   readRuns,
@@ -15,7 +16,7 @@ import { makeTempDir } from '../platform/testing/temp-dir';
 import { openSqlite } from '../stores/sqlite/database';
 import { createTelemetryStore } from '../stores/system/telemetry-store';
 
-/** What statistics of many events take: `node dist/bench/metrics.js [events]`. */
+/** What statistics and digests of many events take: `node dist/bench/metrics.js [events]`. */
 const total = Number(process.argv[2] ?? 100_000);
 const spanMs = 30 * 86_400_000;
 const atATime = 1_000;
@@ -94,6 +95,8 @@ async function main(): Promise<void> {
     ['task-cost', () => readTaskCosts(context, { period }, 50)],
     ['utilization', () => readUtilization(context, { period })],
     ['agents/comparison', () => readComparison(context, { period }, 3)],
+    ['digest of a day', () => readDigest(context, { period: lastHours(24, now) })],
+    ['digest of a month', () => readDigest(context, { period: lastHours(24 * 30, now) })],
   ];
   const types: TelemetryEvent['type'][] = ['run.tokens', 'run.completed'];
   console.log(`${total} events, half of each: ${types.join(', ')}`);

@@ -13100,6 +13100,8 @@ export interface components {
             accepted: true;
             duplicate: boolean;
         };
+        /** @enum {string} */
+        JiraDeployment: "cloud" | "data-center";
         LaunchAnswer: {
             agent: string;
             attemptId: components["schemas"]["AttemptId"];
@@ -18965,6 +18967,7 @@ export interface components {
             baseUrl: string | null;
             configured: boolean;
             credential: string | null;
+            deployment: components["schemas"]["JiraDeployment"] | null;
             provider: components["schemas"]["TrackerProvider"];
             revision: number;
             updatedAt: string | null;
@@ -18973,6 +18976,7 @@ export interface components {
             account?: string;
             baseUrl?: string;
             credential: string;
+            deployment?: components["schemas"]["JiraDeployment"];
             expectedRevision?: number;
             provider: components["schemas"]["TrackerProvider"];
         };

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../contracts/refusal';
-import type { AgentCheck } from '../../contracts/settings/agent-check';
+import type { AgentCheck, CheckFinding } from '../../contracts/settings/agent-check';
 import { refusal } from '../../domain/refusal';
 import { compact } from '../../platform/json/compact';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
@@ -14,12 +14,18 @@ export interface AgentCheckDependencies {
   agents: Pick<AgentConfigStore, 'find'>;
   providers: ProviderRegistry;
   /** Records what the session offers, beside a probe of the same configuration. */
-  probing: Pick<AgentProbing, 'look' | 'offered'>;
+  probing: Pick<AgentProbing, 'look' | 'offered' | 'checkedLogin'>;
   hostId: string;
   /** A check starts a program: only the API's are done. */
   proofs: ProofVerifier;
   now: () => Date;
 }
+
+const logins = { ok: true, failed: false, skipped: null } as const;
+
+/** Whether the agent was let in; a step that was skipped shows nothing. */
+const loginOf = (findings: readonly CheckFinding[]): boolean | null =>
+  logins[findings.find(({ step }) => step === 'authentication')?.status ?? 'skipped'];
 
 export function createAgentCheckActivities({
   agents,
@@ -30,7 +36,7 @@ export function createAgentCheckActivities({
   now,
 }: AgentCheckDependencies) {
   return {
-    /** Starts the agent, step by step, and ends it. Changes nothing but what is known of its offer. */
+    /** Starts the agent, step by step, and ends it. Changes nothing but what is known of its offer and login. */
     async checkAgent({ proof, ...checked }: AgentCheckInput): Promise<AgentCheck | Refusal> {
       await proofs.require(agentCheckMessage(checked), proof);
       const { agentType } = checked;
@@ -45,10 +51,11 @@ export function createAgentCheckActivities({
       }
       const { findings, offer } = await withHeartbeat(() => check(agent));
       const checkedAt = now().toISOString();
+      await probing.look(agent);
       if (offer) {
-        await probing.look(agent);
         await probing.offered(agent, offer);
       }
+      await probing.checkedLogin(agent, loginOf(findings));
       const ok = findings.every(({ status }) => status !== 'failed');
       return {
         agentType,

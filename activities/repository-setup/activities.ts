@@ -5,7 +5,7 @@ import type { RepositoryProblem, RepositorySetupInput } from '../../workflows/re
 import { judgeRepository } from './judgement';
 
 export interface RepositoryDependencies {
-  git: Pick<Git, 'configureRepository' | 'remoteHead' | 'resolveBase'>;
+  git: Pick<Git, 'configureRepository' | 'readHead' | 'remoteHead' | 'resolveBase'>;
   hostId: string;
   proofs: ProofVerifier;
 }

@@ -1,13 +1,18 @@
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { within } from '../../platform/operations/within';
 import { findCommand } from '../../platform/processes/find-command';
 import type { Git } from '../../providers/git/git';
-import { GitError } from '../../providers/git/git-error';
+import { GitError, type GitErrorCode } from '../../providers/git/git-error';
 import type { BranchRequest } from '../../providers/git/refs/resolve-base';
+import { locateRepository } from '../../providers/git/settings/repository-location';
 import type { ConfiguredRepository, RepositoryProblem } from '../../workflows/repository-setup/messages';
 
 /** How long a remote may take to say whether it has a branch, in milliseconds. */
 const remoteAnswerMs = 8_000;
+
+/** Of the moment, and no property of the repository. */
+const isTransient = new Set<GitErrorCode>(['timeout', 'locked']);
 
 export interface Judgement {
   problems: RepositoryProblem[];
@@ -15,7 +20,7 @@ export interface Judgement {
 }
 
 interface Judge {
-  git: Pick<Git, 'configureRepository' | 'remoteHead' | 'resolveBase'>;
+  git: Pick<Git, 'configureRepository' | 'readHead' | 'remoteHead' | 'resolveBase'>;
   hostId: string;
   /** Whether a remote may be asked for a branch that is not here. */
   askRemotes: boolean;
@@ -41,7 +46,27 @@ export async function unusable(hostId: string, path: string, error: unknown): Pr
   if (typeof found !== 'object') {
     return `There is nothing at ${where}.`;
   }
+  if (hasGitDirectory(path)) {
+    return `Git refuses the repository at ${where}: its HEAD or its configuration is damaged (git -C ${path} status).`;
+  }
   return `There is no git repository at ${where}: make one with git init, or name another path.`;
+}
+
+/** Why git cannot read a repository, in words of our own: what git prints may quote files. @throws what is no error of git's */
+export async function unreadable(hostId: string, path: string, error: unknown): Promise<string> {
+  const known = await unusable(hostId, path, error);
+  if (known === undefined && !(error instanceof GitError)) {
+    throw error;
+  }
+  return known ?? `Git cannot read the repository at ${path} on the host ${hostId}.`;
+}
+
+function hasGitDirectory(path: string): boolean {
+  try {
+    return existsSync(locateRepository(path).commonDir);
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -64,15 +89,16 @@ export async function judgeRepository(judge: Judge, location: ConfiguredReposito
       problems.push({ field: 'allowFilters', message });
     }
     const remotes = recorded.remotes.filter((name) => name === (remote ?? 'origin'));
+    // Git refuses a repository whose HEAD is none, whatever it is asked. A detached or unborn one, or one at a tag, is read.
+    await git.readHead({ repositoryPath: path });
     const ofBranch =
       defaultBranch === undefined ? null : await branchProblem(judge, { path, branch: defaultBranch, remotes });
     return { problems: ofBranch ? [...problems, ofBranch] : problems, remotes: recorded.remotes };
   } catch (error) {
-    const message = await unusable(hostId, path, error);
-    if (message === undefined) {
+    if (error instanceof GitError && isTransient.has(error.code)) {
       throw error;
     }
-    return { problems: [{ field: 'path', message }], remotes: [] };
+    return { problems: [{ field: 'path', message: await unreadable(hostId, path, error) }], remotes: [] };
   }
 }
 

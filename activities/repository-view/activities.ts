@@ -13,7 +13,7 @@ import type {
   RepositoryBranchesInput,
   RepositoryInspectionInput,
 } from '../../workflows/repository-view/messages';
-import { judgeRepository, unusable } from '../repository-setup/judgement';
+import { judgeRepository, unreadable } from '../repository-setup/judgement';
 
 export interface RepositoryViewDependencies {
   git: Pick<Git, 'inspecting' | 'listBranches'>;
@@ -22,14 +22,7 @@ export interface RepositoryViewDependencies {
 }
 
 export function createRepositoryViewActivities({ git, hostId, proofs }: RepositoryViewDependencies) {
-  /** In words of our own: what git prints may quote files. */
-  const why = async (path: string, error: unknown): Promise<string> => {
-    const known = await unusable(hostId, path, error);
-    if (known === undefined && !(error instanceof GitError)) {
-      throw error;
-    }
-    return known ?? `Git cannot read the repository at ${path} on the host ${hostId}.`;
-  };
+  const why = (path: string, error: unknown): Promise<string> => unreadable(hostId, path, error);
 
   return {
     /** Judges a repository as `setUpRepository` does, and records nothing. */

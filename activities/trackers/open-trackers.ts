@@ -38,7 +38,7 @@ export function createTrackers({ trackers, forges }: TrackersDependencies) {
       if (!connection) {
         return refusal('TRACKER_NOT_CONFIGURED', `No connection to ${provider} is configured.`, { provider });
       }
-      const { credential, account = '' } = connection;
+      const { credential, account = '', deployment } = connection;
       const token = forges.secret(credential);
       if (token === undefined) {
         const variable = credential.replace(/^env:/, '');
@@ -50,7 +50,7 @@ export function createTrackers({ trackers, forges }: TrackersDependencies) {
         const message = `The tracker ${provider} has an address without TLS, which BOARD_FORGE_ALLOW_PRIVATE has to allow.`;
         return refusal('TRACKER_REFUSED_ADDRESS', message, { provider, baseUrl });
       }
-      const tracker = openTracker({ provider, baseUrl, project, token, account, allowPrivate });
+      const tracker = openTracker({ provider, baseUrl, project, token, account, deployment, allowPrivate });
       return { tracker, connection, baseUrl };
     },
   };

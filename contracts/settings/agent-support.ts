@@ -18,7 +18,7 @@ export const agentSupportRow = z
     failureClass: z.enum(['none', 'disabled', 'not-installed', 'probe-failed', 'launch-failed']),
     checkedAt: timestamp.nullable(),
     executableFound: z.boolean().nullable(),
-    /** Unknown: an agent's login shows when it is started. */
+    /** Whether a check within the last hour was let in by the agent; `null` before one, and where the agent did not show it. */
     authenticated: z.boolean().nullable(),
     providerVersion: z.string().optional(),
     providerBuild: z.string().optional(),

@@ -41,11 +41,30 @@ export async function makeScratchDirectory(label: string): Promise<{ path: strin
  *
  * @returns their paths
  */
-export async function removeAbandonedScratch(now: () => number = Date.now): Promise<string[]> {
-  const parent = tmpdir();
+export function removeAbandonedScratch(now: () => number = Date.now): Promise<string[]> {
+  return removeAbandonedDirectories(tmpdir(), prefix, now);
+}
+
+/**
+ * Removes the directories of this user whose names begin alike and that were not written to for more than an hour.
+ *
+ * @param parent none is there when there is no such directory
+ * @returns their paths
+ */
+export async function removeAbandonedDirectories(
+  parent: string,
+  beginning: string,
+  now: () => number = Date.now,
+): Promise<string[]> {
+  const names = await readdir(parent).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return [];
+    }
+    throw error;
+  });
   const removed: string[] = [];
-  for (const name of await readdir(parent)) {
-    if (name.startsWith(prefix) && (await isAbandoned(join(parent, name), now()))) {
+  for (const name of names) {
+    if (name.startsWith(beginning) && (await isAbandoned(join(parent, name), now()))) {
       await rm(join(parent, name), { recursive: true, force: true });
       removed.push(join(parent, name));
     }

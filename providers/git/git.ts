@@ -37,6 +37,7 @@ import { rebaseOnto } from './refs/rebase';
 import { defaultRemote, remoteFingerprint } from './refs/remotes';
 import { type BranchRequest, resolveBase } from './refs/resolve-base';
 import { createTransfer, type GitTransfer } from './refs/transfer';
+import { type UnloggedBranch, unloggedBranches } from './refs/unlogged-branches';
 import { withInspectionDirectory } from './repository/inspecting';
 import { trackedInstructions } from './repository/tracked-instructions';
 import { commitInventory, type SeenWorktree, worktreeInventory } from './repository/trust-inventory';
@@ -79,6 +80,8 @@ export interface Git extends WorktreeGit {
   snapshotRepository(
     request: RecordedWorktree & { worktrees?: readonly ListedWorktree[] },
   ): Promise<RepositorySnapshot>;
+  /** Branches of the repository that were moved by something else than git; none without a log is judged. */
+  unloggedBranches(request: RecordedWorktree & { branches: Iterable<string> }): Promise<UnloggedBranch[]>;
   collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
@@ -185,6 +188,8 @@ function gitOf(git: GitRunner, transfer: GitTransfer, unfenced: Unfenced): Git {
     captureBaseline: (request) => captureBaseline(git, request),
     describeBaseline: (request) => describeBaseline(git, request),
     snapshotRepository: (request) => snapshotRepository(git, request),
+    unloggedBranches: async ({ branches, ...recorded }) =>
+      unloggedBranches(locateWorktree(git, recorded).commonDir, branches),
     collectChanges: (request) => collectChanges(git, request),
     preserveAttempt: (request) => preserveAttempt(git, request),
     storeWork: (request) => storeWork(git, request),

@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Mount } from './mounts';
 import { unpackBranches } from './packed-branches';
@@ -42,6 +42,12 @@ export async function gitMounts({ gitDir, branch }: RecordedRepository, worktree
   ];
 }
 
+/**
+ * Git removes a directory of branches once all of them are packed, and with it the one that a sandbox has: what runs in it could
+ * commit nothing more. A file that git takes for the lock of another branch stays in it, and so does the directory.
+ */
+const placeholder = 'runboard-directory-in-use.lock';
+
 /** The branch of the worktree, with the directory in which git replaces its file, and its log. */
 async function branchMounts(common: string, branch: string | undefined): Promise<Mount[]> {
   if (branch === undefined || branch.split('/').some((part) => part === '..' || part === '')) {
@@ -53,6 +59,7 @@ async function branchMounts(common: string, branch: string | undefined): Promise
   await mkdir(dirname(log), { recursive: true });
   await makeLog(log, dirname(ref));
   await unpackBranches(common, dirname(ref), ref);
+  await writeFile(join(dirname(ref), placeholder), '', { flag: 'a' });
   const beside = (await readdir(dirname(ref))).filter((name) => name !== basename(ref) && !name.endsWith('.lock'));
   return [
     { kind: 'write', path: dirname(ref) },

@@ -1,6 +1,6 @@
 import type { ForgeComment } from '../../contracts/integrations/forge';
 import type { TrackerPayload } from '../../contracts/integrations/trackers/profile';
-import type { TrackerProvider, TrackerSchema } from '../../contracts/integrations/trackers/tracker';
+import type { JiraDeployment, TrackerProvider, TrackerSchema } from '../../contracts/integrations/trackers/tracker';
 
 /** What a tracker reports of one of its projects. */
 export type TrackerProjectSchema = Omit<TrackerSchema, 'provider' | 'project' | 'posture' | 'introspectedAt'> & {
@@ -59,8 +59,10 @@ export interface TrackerSettings {
   baseUrl: string;
   project: string;
   token: string;
-  /** Of Jira: whose token it is. */
+  /** Of Jira Cloud: whose token it is. */
   account: string;
+  /** Of Jira: Cloud when absent. */
+  deployment?: JiraDeployment | undefined;
   /** Whether the tracker may have an address of a private network, or of this machine. */
   allowPrivate: boolean;
   timeoutMs?: number;

@@ -2,6 +2,7 @@ import type { Report, ReportBrand } from '../../contracts/system/report';
 import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database, Stored } from '../port/collection';
 import { createConfiguredRecords } from '../port/configured-records';
+import { StaleRevisionError } from '../port/errors';
 import { findPage } from '../port/find-page';
 
 type ReportRecord = Stored & Omit<Report, 'id'>;
@@ -20,6 +21,14 @@ export const maxReports = 1_000;
 const brandId = 'brand';
 const present = ({ _id, ...report }: ReportRecord): Report => ({ id: _id, ...report });
 
+/** Callers know a brand without an id and moments. */
+function withBrandAlone({ collection, id, expectedRevision, current }: StaleRevisionError): StaleRevisionError {
+  const { revision, shown } = current;
+  const { name, color, footer } = (shown ?? {}) as Partial<ReportBrand>;
+  const brand = shown === null ? null : { name, color, footer, revision };
+  return new StaleRevisionError(collection, id, { expectedRevision, current: { revision, shown: brand } });
+}
+
 /** Reports that were generated, and the brand that new ones have (supplement 10.13). */
 export async function createReportStore(db: Database) {
   const newest = { generatedAt: -1, _id: -1 } as const;
@@ -30,8 +39,11 @@ export async function createReportStore(db: Database) {
 
   return {
     brand: () => brands.get(brandId),
-    /** @throws StaleRevisionError when it is at another revision than expected */
-    setBrand: (brand: ReportBrand, expectedRevision?: number) => brands.put(brandId, brand, expectedRevision),
+    /** @throws StaleRevisionError with the brand as callers know it when it is at another revision than expected */
+    setBrand: (brand: ReportBrand, expectedRevision?: number) =>
+      brands.put(brandId, brand, expectedRevision).catch((error: unknown) => {
+        throw error instanceof StaleRevisionError ? withBrandAlone(error) : error;
+      }),
 
     /** The page comes first: a report that is listed has one. */
     async add({ id, ...report }: Report, html: string): Promise<void> {

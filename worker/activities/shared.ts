@@ -23,6 +23,7 @@ import { createAgentAccess } from '../../providers/agents/user/agent-access';
 import { type AgentUser, findAgentUser } from '../../providers/agents/user/agent-user';
 import { createGit } from '../../providers/git/git';
 import { createHostFindings } from '../../providers/git/host-findings';
+import { removeAbandonedInspections } from '../../providers/git/repository/inspecting';
 import { createSandboxHost } from '../../providers/sandbox/sandbox-host';
 import { createToolServerPool } from '../../providers/tool-servers/pool';
 import type { Board } from '../../stores/board-files/board';
@@ -127,9 +128,13 @@ export async function openShared({
 
   const dataDir = resolve(directory);
   const agentUser = env.BOARD_AGENT_USER === undefined ? undefined : findAgentUser(env.BOARD_AGENT_USER);
+  const settingsDir = join(dataDir, 'git');
+  await removeAbandonedInspections(settingsDir).catch((error: unknown) =>
+    log.warn({ err: error }, 'inspection cleanup failed'),
+  );
   const git = createGit({
     log,
-    settingsDir: join(dataDir, 'git'),
+    settingsDir,
     othersWork: agentUser !== undefined,
     assertAllowed: sleepGuard.assertAwake,
   });

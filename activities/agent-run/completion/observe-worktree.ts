@@ -11,7 +11,7 @@ import { detectOutsideChanges, type OutsideChangeDependencies } from './outside-
 export interface WorktreeObservationDependencies extends OutsideChangeDependencies {
   worktrees: Pick<WorktreeStore, 'ofRepository' | 'get' | 'change'>;
   now(): Date;
-  git: Pick<Git, 'collectChanges' | 'snapshotRepository'>;
+  git: Pick<Git, 'collectChanges' | 'snapshotRepository' | 'unloggedBranches'>;
 }
 
 /**

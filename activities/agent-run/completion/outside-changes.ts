@@ -8,7 +8,7 @@ import type { WorktreeRecord, WorktreeStore } from '../../../stores/runs/workspa
 import { sourceOf } from '../../shared/event-source';
 
 export interface OutsideChangeDependencies {
-  git: Pick<Git, 'snapshotRepository'>;
+  git: Pick<Git, 'snapshotRepository' | 'unloggedBranches'>;
   worktrees: Pick<WorktreeStore, 'ofRepository'>;
   events: Pick<RunEventStore, 'append'>;
   /** Where the board itself merges. */
@@ -42,7 +42,10 @@ export async function detectOutsideChanges(
     const owned = ownedByOthers(manifests, record);
     const listed = { ...after, worktrees: after.worktrees.filter(({ path }) => !mine(path)) };
     const comparable = { ...before, worktrees: before.worktrees.filter(({ path }) => !mine(path)) };
-    const changes = changedOutside(comparable, listed, owned);
+    const changes = [
+      ...changedOutside(comparable, listed, owned),
+      ...(record.sandbox ? await movedBranches(deps, record, manifests) : []),
+    ];
     if (changes.length > 0) {
       const message = 'The repository was changed outside the worktree of this run during the run.';
       await deps.events.append(sourceOf(record), [
@@ -54,6 +57,29 @@ export async function detectOutsideChanges(
     deps.log.warn({ attemptId: record._id, err: error }, 'outside-change detection failed');
     return [];
   }
+}
+
+/**
+ * Branches of other tasks that were made after the attempt began, which its sandbox cannot hide, and that something else than git
+ * has moved since. Git moves them for good reason; what it does not log is nobody's work. None of them is moved back: only
+ * the task that has it can say where it belongs.
+ */
+async function movedBranches(
+  { git }: Pick<OutsideChangeDependencies, 'git'>,
+  { surroundings, taskEnvelope, baseline, taskId }: AttemptRecord,
+  manifests: readonly WorktreeRecord[],
+): Promise<OutsideChange[]> {
+  const before = new Set(surroundings?.refs?.map(({ name }) => name.replace(/^refs\/heads\//, '')));
+  const later = manifests.filter(({ _id, branch }) => _id !== taskId && !before.has(branch));
+  const branches = new Set(later.map(({ branch }) => branch));
+  if (!taskEnvelope?.workspace || branches.size === 0) {
+    return [];
+  }
+  const { path: worktreePath } = taskEnvelope.workspace;
+  const moved = await git.unloggedBranches({ worktreePath, identity: baseline?.identity, branches });
+  return moved.map(({ name, logged, actual }) => ({
+    ...{ what: 'ref', target: `refs/heads/${name}`, before: logged, after: actual },
+  }));
 }
 
 /** The worktrees and branches of every task, this one's included, and the branches they were merged into meanwhile. */

@@ -17,7 +17,7 @@ import {
 
 export interface ProbingDependencies {
   providers: ProviderRegistry;
-  manifests: Pick<HostManifestStore, 'get' | 'put' | 'putOffer'>;
+  manifests: Pick<HostManifestStore, 'get' | 'put' | 'putOffer' | 'putLogin'>;
   hostId: string;
   now: () => Date;
 }
@@ -85,6 +85,10 @@ export function createAgentProbing({ providers, manifests, hostId, now }: Probin
     /** Records what a session of the agent on this host offers. */
     offered: (agent: AgentConfig, offer: SessionOffer): Promise<void> =>
       manifests.putOffer(hostId, agent, { ...offer, observedAt: now().toISOString() }),
+
+    /** Records whether a check of the agent on this host was let in; `null` where the agent did not show it. */
+    checkedLogin: (agent: AgentConfig, authenticated: boolean | null): Promise<void> =>
+      manifests.putLogin(hostId, agent, { authenticated, observedAt: now().toISOString() }),
 
     /** Refreshes the probe of the agent while no launch waits for it: affects none of its launches. */
     async look(agent: AgentConfig): Promise<void> {

@@ -59,6 +59,7 @@ export const presentConnection = (
   baseUrl: record ? trackerUrlOf(record) : null,
   credential: record?.credential ?? null,
   account: record?.account ?? null,
+  deployment: record?.provider === 'jira' ? (record.deployment ?? 'cloud') : null,
   revision: record?.revision ?? 0,
   updatedAt: record?.updatedAt ?? null,
 });

@@ -39,6 +39,7 @@ export interface IndexerOptions {
  */
 export function createIndexer({ sources, index, entries, log }: IndexerOptions) {
   const known = new Map<string, SearchEntry>();
+  let revision = 0;
   const pending = new Set<string>();
   const stop = new AbortController();
   let wake = deferred();
@@ -53,6 +54,7 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
     await index.remove(id);
     await entries.remove(id);
     known.delete(id);
+    revision += 1;
   }
 
   async function write({ id, collection, version, heading, text }: SearchDocument): Promise<void> {
@@ -60,6 +62,7 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
     await index.put({ id, group: collection, title, body: wordsOf(text, maxWords.body) });
     await entries.put({ id, collection, version });
     known.set(id, { id, collection, version });
+    revision += 1;
   }
 
   async function follow(id: string): Promise<void> {
@@ -146,6 +149,7 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
       }
     }
     stored.forEach((entry, id) => known.set(id, entry));
+    revision += 1;
   }
 
   /** Finds what of some sources is not in the index as it is. */
@@ -187,6 +191,8 @@ export function createIndexer({ sources, index, entries, log }: IndexerOptions) 
     entryOf: (id: string): SearchEntry | undefined => known.get(id),
     /** Documents that are in the index. */
     known: (): Iterable<SearchEntry> => known.values(),
+    /** Another number after each change of them. */
+    revision: (): number => revision,
     /** Compares everything, also with what other processes have written to the index. */
     compareAll: () =>
       afterOthers(async () => {

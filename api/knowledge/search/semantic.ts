@@ -93,7 +93,7 @@ export function createSemantic(deps: SemanticDeps): Semantic {
         throw new ModelError('unavailable', 'The response has no vector.');
       }
       await vectors.sync();
-      const known = indexer.known();
+      const known = { all: indexer.known, entryOf: indexer.entryOf, revision: indexer.revision };
       const { near, isComplete } = await vectors.nearest(vector, { known, collections, limit: limit + 20 });
       const results: SearchResult[] = [];
       for (const { entry, part, score } of near) {

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchCollection } from '../../../contracts/knowledge/search';
+import { createVectorRows, type VectorRows } from '../../../platform/vectors/vector-rows';
 import type { SearchEntry } from '../../../stores/knowledge/search/entry-store';
-import type { DocumentVectors, SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
+import type { SearchVectorStore } from '../../../stores/knowledge/search/vector-store';
 
 /** Vectors that are compared at most: all of them are in memory, and every search compares each. */
 export const maxVectors = 100_000;
-/** Vectors that are compared before others have their turn. */
-const maxInTurn = 2_000;
+/** Documents whose versions are compared before others have their turn. */
+const maxInTurn = 10_000;
 
 /** A document that is near, with its nearest part. */
 export interface Near {
@@ -15,58 +16,142 @@ export interface Near {
   score: number;
 }
 
+/** The documents that the index has, in the versions that it has of them. */
+export interface KnownDocuments {
+  all(): Iterable<SearchEntry>;
+  entryOf(id: string): SearchEntry | undefined;
+  /** Another number after each change of them. */
+  revision(): number;
+}
+
 export interface Nearest {
   near: Near[];
   /** Whether every document was compared. */
   isComplete: boolean;
 }
 
-/** Four sums at once, which is half the time of one. */
-function dot(a: Float32Array, b: Float32Array): number {
-  let [first, second, third, fourth] = [0, 0, 0, 0];
-  for (let index = 0; index < a.length; index += 4) {
-    first += (a[index] ?? 0) * (b[index] ?? 0);
-    second += (a[index + 1] ?? 0) * (b[index + 1] ?? 0);
-    third += (a[index + 2] ?? 0) * (b[index + 2] ?? 0);
-    fourth += (a[index + 3] ?? 0) * (b[index + 3] ?? 0);
+/** The best of many, which are sorted now and then: of each document its nearest part. */
+function createRanking(limit: number) {
+  let near: Near[] = [];
+  let least = -Infinity;
+
+  function cut(): void {
+    const documents = new Map<string, Near>();
+    near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1));
+    for (const one of near) {
+      documents.set(one.entry.id, documents.get(one.entry.id) ?? one);
+    }
+    near = [...documents.values()].slice(0, limit);
+    least = near.length < limit ? -Infinity : (near.at(-1)?.score ?? -Infinity);
   }
-  return first + second + third + fourth;
+
+  return {
+    /** What scores less is not among the best. */
+    least: (): number => least,
+    add(one: Near): void {
+      near.push(one);
+      if (near.length >= 4 * limit) {
+        cut();
+      }
+    },
+    best(): Near[] {
+      cut();
+      return near;
+    },
+  };
 }
 
-/** The nearest part, and how near it is. */
-function nearestPart(vectors: readonly Float32Array[], query: Float32Array): Omit<Near, 'entry'> {
-  let nearest = { part: 0, score: -Infinity };
-  for (const [part, vector] of vectors.entries()) {
-    const score = dot(vector, query);
-    nearest = score > nearest.score ? { part, score } : nearest;
-  }
-  return nearest;
+/** A document in memory, with the rows of its parts. */
+interface Compared {
+  id: string;
+  version: string;
+  dimensions: number;
+  rows: number[];
+  /** Counts documents as they are read: a search that began before it has no scores of its rows. */
+  sequence: number;
 }
 
-const best = (near: Near[], limit: number): Near[] =>
-  near.sort((a, b) => b.score - a.score || (a.entry.id < b.entry.id ? -1 : 1)).slice(0, limit);
+/** Vectors of one dimension, and the document of each row. */
+interface Space {
+  rows: VectorRows;
+  documents: (Compared | undefined)[];
+}
 
 /** The vectors of one model in the memory of this process, which follows those in the store. */
 export function createVectors(store: SearchVectorStore, model: string) {
-  const byId = new Map<string, DocumentVectors>();
+  const byId = new Map<string, Compared>();
+  const byDimensions = new Map<number, Space>();
+  let sequence = 0;
   let batch = 0;
   let count = 0;
+  let changes = 0;
   let syncing: Promise<void> | undefined;
+  /** What was found to be complete, and of which state that is so. */
+  let complete = { of: '', is: false };
 
   function drop(id: string): void {
-    count -= byId.get(id)?.vectors.length ?? 0;
+    const { rows = [], dimensions = 0 } = byId.get(id) ?? {};
+    const space = byDimensions.get(dimensions);
+    for (const row of rows) {
+      space?.rows.remove(row);
+      delete space?.documents[row];
+    }
+    count -= rows.length;
+    changes += 1;
     byId.delete(id);
   }
 
+  function spaceOf(dimensions: number): Space {
+    const space = byDimensions.get(dimensions) ?? { rows: createVectorRows(dimensions), documents: [] };
+    byDimensions.set(dimensions, space);
+    return space;
+  }
+
   async function read(last: number): Promise<void> {
-    for await (const { batch: own, ...document } of store.between(batch, last)) {
-      drop(document.id);
-      if (document.model === model && count + document.vectors.length <= maxVectors) {
-        byId.set(document.id, document);
-        count += document.vectors.length;
+    for await (const { batch: own, id, version, model: embeddedBy, vectors } of store.between(batch, last)) {
+      drop(id);
+      const dimensions = vectors[0]?.length ?? 0;
+      const isOfModel = embeddedBy === model && vectors.every(({ length }) => length === dimensions);
+      if (isOfModel && count + vectors.length <= maxVectors) {
+        const space = spaceOf(dimensions);
+        const rows = vectors.map((vector) => space.rows.add(vector));
+        const document = { id, version, dimensions, rows, sequence: (sequence += 1) };
+        rows.forEach((row) => (space.documents[row] = document));
+        byId.set(id, document);
+        count += rows.length;
       }
       batch = Math.max(batch, own);
     }
+  }
+
+  /** Whether all documents of some collections have vectors of this dimension in the version that is known of them. */
+  async function isComplete(
+    known: KnownDocuments,
+    collections: readonly SearchCollection[],
+    dimensions: number,
+  ): Promise<boolean> {
+    const of = JSON.stringify([known.revision(), changes, sequence, dimensions, collections]);
+    if (complete.of === of) {
+      return complete.is;
+    }
+    let is = true;
+    let compared = 0;
+    for (const { id, version, collection } of known.all()) {
+      if (collections.includes(collection)) {
+        const document = byId.get(id);
+        is &&= document?.version === version && document.dimensions === dimensions;
+      }
+      compared += 1;
+      if (!is) {
+        break;
+      }
+      if (compared % maxInTurn === 0) {
+        await nextTurn();
+      }
+    }
+    // What has changed meanwhile makes it one of no state.
+    complete = { of, is };
+    return is;
   }
 
   return {
@@ -100,38 +185,38 @@ export function createVectors(store: SearchVectorStore, model: string) {
     /** The nearest of some documents by brute force, each by its nearest part, in the version that is known of it. */
     async nearest(
       query: Float32Array,
-      {
-        known,
-        collections,
-        limit,
-      }: { known: Iterable<SearchEntry>; collections: readonly SearchCollection[]; limit: number },
+      { known, collections, limit }: { known: KnownDocuments; collections: readonly SearchCollection[]; limit: number },
     ): Promise<Nearest> {
-      let near: Near[] = [];
-      let isComplete = true;
-      let compared = 0;
-      let leastScore = -Infinity;
-      for (const entry of known) {
-        if (!collections.includes(entry.collection)) {
-          continue;
+      const hasAll = await isComplete(known, collections, query.length);
+      const space = byDimensions.get(query.length);
+      if (!space) {
+        return { near: [], isComplete: hasAll };
+      }
+      const last = sequence;
+      const scores = await space.rows.scores(query);
+      const ranking = createRanking(limit);
+      const rank = (document: Compared, row: number, score: number): void => {
+        const entry = score < ranking.least() ? undefined : known.entryOf(document.id);
+        if (entry?.version === document.version && collections.includes(entry.collection)) {
+          ranking.add({ entry, part: document.rows.indexOf(row), score });
         }
-        const document = byId.get(entry.id);
-        if (document?.version !== entry.version || document.vectors[0]?.length !== query.length) {
-          isComplete = false;
-          continue;
-        }
-        const nearest = nearestPart(document.vectors, query);
-        if (nearest.score >= leastScore) {
-          near.push({ entry, ...nearest });
-        }
-        compared += document.vectors.length;
-        if (compared >= maxInTurn) {
-          compared = 0;
-          near = best(near, limit);
-          leastScore = near.length < limit ? -Infinity : (near.at(-1)?.score ?? -Infinity);
-          await nextTurn();
+      };
+      for (let row = 0; row < scores.length; row += 1) {
+        const document = space.documents[row];
+        const score = scores[row] ?? -Infinity;
+        if (score >= ranking.least() && document !== undefined && document.sequence <= last) {
+          rank(document, row, score);
         }
       }
-      return { near: best(near, limit), isComplete };
+      if (sequence > last) {
+        for (const document of byId.values()) {
+          const isNew = document.sequence > last && document.dimensions === query.length;
+          for (const row of isNew ? document.rows : []) {
+            rank(document, row, space.rows.scoreOf(query, row));
+          }
+        }
+      }
+      return { near: ranking.best(), isComplete: hasAll };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import type { AgentSupportRow } from '../../../contracts/settings/agent-support';
 import { supportRow } from '../../../domain/agent-support';
 import { compact } from '../../../platform/json/compact';
-import { currentOffer, probedConfig } from '../../../stores/runs/hosts/host-manifest-store';
+import { currentLogin, currentOffer, probedConfig } from '../../../stores/runs/hosts/host-manifest-store';
 import type { ApiContext } from '../../context';
 
 export type SupportContext = Pick<ApiContext, 'agents' | 'hosts' | 'hostManifests' | 'now'>;
@@ -22,7 +22,11 @@ export async function readSupport({
       ({ agent: type, configDigest }) => type === agent.type && configDigest === digest,
     );
     return evidence.length > 0
-      ? evidence.map((one) => ({ ...supportRow(agent, one), ...compact({ offer: currentOffer(one, now()) }) }))
+      ? evidence.map((one) => ({
+          ...supportRow(agent, one),
+          authenticated: currentLogin(one, now()),
+          ...compact({ offer: currentOffer(one, now()) }),
+        }))
       : [supportRow(agent, undefined)];
   });
   return { agents: configured, rows };

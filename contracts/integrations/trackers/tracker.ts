@@ -7,6 +7,10 @@ import { forgeRepository, isGithubApi } from '../forge';
 export const trackerProvider = z.enum(['github', 'gitlab', 'jira']).meta({ id: 'TrackerProvider' });
 export type TrackerProvider = z.infer<typeof trackerProvider>;
 
+/** Jira as a service of its maker, or on servers of its users. */
+export const jiraDeployment = z.enum(['cloud', 'data-center']).meta({ id: 'JiraDeployment' });
+export type JiraDeployment = z.infer<typeof jiraDeployment>;
+
 /** A project of a tracker: the key of a Jira project, or a repository of a forge. */
 const jiraKey = /^[A-Z][A-Z0-9_]{1,49}$/;
 export const trackerProject = text(200, 1);
@@ -41,17 +45,23 @@ export const trackerConnectionPut = z
     /** GitHub's REST API, the address of a GitLab or of a Jira site; those of github.com and gitlab.com when absent. */
     baseUrl: serviceUrl.optional(),
     credential: trackerSecret,
-    /** Of Jira: whose API token the credential is. */
+    /** Of Jira Cloud: whose API token the credential is. Data Center has personal access tokens. */
     account: account.optional(),
+    /** Of Jira; `cloud` when absent. */
+    deployment: jiraDeployment.optional(),
     expectedRevision: revision.optional(),
   })
-  .superRefine(({ provider, baseUrl, account: owner }, context) => {
+  .superRefine(({ provider, baseUrl, account: owner, deployment }, context) => {
     const refuse = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
     if (provider === 'jira' && baseUrl === undefined) {
       refuse('baseUrl', 'is required: the address of the Jira site');
     }
-    if ((provider === 'jira') !== (owner !== undefined)) {
-      refuse('account', provider === 'jira' ? 'is required: whose API token it is' : 'is for Jira only');
+    const isCloud = provider === 'jira' && deployment !== 'data-center';
+    if (isCloud !== (owner !== undefined)) {
+      refuse('account', isCloud ? 'is required: whose API token it is' : 'is for Jira Cloud only');
+    }
+    if (provider !== 'jira' && deployment !== undefined) {
+      refuse('deployment', 'is for Jira only');
     }
     if (provider === 'github' && baseUrl !== undefined && !isGithubApi(baseUrl)) {
       refuse('baseUrl', 'must be the REST API of GitHub: https://api.github.com, or https://<host>/api/v3');
@@ -70,6 +80,7 @@ export const trackerConnection = z
     baseUrl: z.string().nullable(),
     credential: z.string().nullable(),
     account: z.string().nullable(),
+    deployment: jiraDeployment.nullable(),
     /** 0 while nothing is configured. */
     revision: z.number().int().min(0),
     updatedAt: timestamp.nullable(),

@@ -78,7 +78,8 @@ export interface RepositoryHead {
 
 /** What HEAD of a repository leads to. @throws GitError */
 export async function readHead(git: GitRunner, cwd: string): Promise<RepositoryHead> {
-  const { stdout } = await git(['symbolic-ref', '--quiet', 'HEAD'], { cwd, okCodes: [1] });
+  // 128: HEAD leads to a file that is no reference, or back to itself.
+  const { stdout } = await git(['symbolic-ref', '--quiet', 'HEAD'], { cwd, okCodes: [1, 128] });
   const [, branch = ''] = /^refs\/heads\/(.+)\n$/.exec(stdout) ?? [];
   const commit = await resolveCommit(git, cwd, 'HEAD');
   return compact({ branch: isBranchName(branch) ? branch : undefined, commit });

@@ -91,12 +91,14 @@ async function register(
   // Twice, because the one that is gone may have been locked. Only then: it also overrides git's other refusals.
   const force = known ? ['--force', '--force'] : [];
   const add = ['worktree', 'add', '--quiet', '--no-checkout', '--lock', '--reason', preparing, ...force];
+  // What moves the branch and writes no log of it is found by the log: git would make none from here.
+  const config = ['core.logAllRefUpdates=true'];
   for (let tries = 1; ; tries += 1) {
     const exists = await resolveCommit(git, cwd, `refs/heads/${branch}`);
     // Git removes it with the last worktree, and cannot make it by way of our link.
     makeShared(join(cwd, 'worktrees'));
     try {
-      await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd });
+      await git([...add, ...(exists ? [path, branch] : ['-b', branch, '--no-track', path, baseSha])], { cwd, config });
       return;
     } catch (error) {
       if (tries >= registerTries || !(error instanceof GitError) || !metAnother.test(error.message)) {

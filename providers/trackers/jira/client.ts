@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { ForgeError } from '../../forges/forge-error';
 import { createForgeFetch, parsed } from '../../forges/forge-fetch';
 import { maxListed, type TrackerSettings } from '../tracker';
+import type { JiraEdition } from './edition';
 
 type Query = Record<string, string | number | undefined>;
 
-/** The calls of Jira's REST API, version 3, that are made here. Responses are unknown until they are parsed. */
+/** The calls of Jira's REST API that are made here. Responses are unknown until they are parsed. */
 export interface JiraClient {
   get(path: string, query?: Query): Promise<unknown>;
   post(path: string, body: object): Promise<unknown>;
@@ -14,7 +15,6 @@ export interface JiraClient {
 }
 
 const pageSize = 100;
-const root = 'rest/api/3';
 const counts = z.looseObject({ total: z.number().optional(), isLast: z.boolean().optional() });
 
 /** What a response has that is needed of it. @throws ForgeError for one that is not as documented */
@@ -25,7 +25,10 @@ export const parsedOfJira = <T extends z.ZodType>(shape: T, data: unknown): z.ou
  * A client of the few calls that are needed. Clients that are published need a newer Node or bring an HTTP client of their own,
  * which would not go through the filter of addresses.
  */
-export function createJiraClient({ baseUrl, account, token, allowPrivate, timeoutMs }: TrackerSettings): JiraClient {
+export function createJiraClient(
+  { baseUrl, allowPrivate, timeoutMs }: TrackerSettings,
+  { root, authorization }: JiraEdition,
+): JiraClient {
   const send = createForgeFetch({
     baseUrl,
     allowPrivate,
@@ -34,7 +37,7 @@ export function createJiraClient({ baseUrl, account, token, allowPrivate, timeou
   });
   const headers = {
     accept: 'application/json',
-    authorization: `Basic ${Buffer.from(`${account}:${token}`).toString('base64')}`,
+    authorization,
     'user-agent': 'runboard',
   };
 

@@ -2,13 +2,17 @@ import { z } from 'zod';
 import type { TrackerField, TrackerFieldKind } from '../../../contracts/integrations/trackers/tracker';
 import { forgeMoment } from '../../forges/forge-fetch';
 import type { TrackerComment, TrackerItem } from '../tracker';
-import { textOfDocument } from './document';
+import type { JiraEdition } from './edition';
 
 /** The property of an issue, and of a comment, that names what it was created for; people do not see it. */
 export const propertyKey = 'runboard';
 
 export const named = z.object({ id: z.string(), name: z.string() });
-export const account = z.object({ accountId: z.string(), displayName: z.string().nullish() });
+/** An account, with what identifies it. */
+export const accountOf = ({ accountField }: JiraEdition) =>
+  z
+    .looseObject({ [accountField]: z.string(), displayName: z.string().nullish() })
+    .transform((sent) => ({ id: String(sent[accountField]), name: sent.displayName ?? String(sent[accountField]) }));
 export const createdIssue = z.object({ id: z.string(), key: z.string() });
 
 const allowedValue = z.looseObject({
@@ -64,11 +68,11 @@ export const fieldOf = (sent: z.output<typeof createField>, workItemType: string
     }) ?? null,
 });
 
-const marker = z.object({ taskId: z.string(), nonce: z.string() });
+export const marker = z.object({ taskId: z.string(), nonce: z.string() });
 const properties = z.looseObject({ [propertyKey]: marker.optional().catch(undefined) }).nullish();
 
 /** An issue, and the marker of one that was created from here. */
-export const jiraIssue = (baseUrl: string) =>
+export const jiraIssue = (baseUrl: string, { ofText }: JiraEdition) =>
   z
     .object({
       key: z.string(),
@@ -88,7 +92,7 @@ export const jiraIssue = (baseUrl: string) =>
         url: `${baseUrl.replace(/\/+$/, '')}/browse/${key}`,
         workItemType: fields.issuetype?.name ?? null,
         title: fields.summary ?? '',
-        body: textOfDocument(fields.description),
+        body: ofText(fields.description),
         state: fields.status?.statusCategory?.key === 'done' ? 'closed' : 'open',
         labels: fields.labels ?? [],
         priority: fields.priority?.name ?? null,
@@ -98,24 +102,25 @@ export const jiraIssue = (baseUrl: string) =>
 
 const commentMarker = z.object({ key: z.string(), value: z.unknown() });
 
-export const jiraComment = z
-  .object({
-    id: z.string(),
-    author: z.object({ displayName: z.string().nullish() }).nullish(),
-    body: z.unknown().optional(),
-    created: forgeMoment,
-    updated: forgeMoment,
-    properties: z.array(commentMarker).nullish(),
-  })
-  .transform((sent): TrackerComment => {
-    const property = sent.properties?.find(({ key }) => key === propertyKey)?.value;
-    const marked = z.object({ nonce: z.string() }).safeParse(property);
-    return {
-      id: sent.id,
-      author: sent.author?.displayName ?? 'ghost',
-      body: textOfDocument(sent.body),
-      createdAt: sent.created,
-      updatedAt: sent.updated,
-      nonce: marked.success ? marked.data.nonce : undefined,
-    };
-  });
+export const jiraComment = ({ ofText }: JiraEdition) =>
+  z
+    .object({
+      id: z.string(),
+      author: z.object({ displayName: z.string().nullish() }).nullish(),
+      body: z.unknown().optional(),
+      created: forgeMoment,
+      updated: forgeMoment,
+      properties: z.array(commentMarker).nullish(),
+    })
+    .transform((sent): TrackerComment => {
+      const property = sent.properties?.find(({ key }) => key === propertyKey)?.value;
+      const marked = z.object({ nonce: z.string() }).safeParse(property);
+      return {
+        id: sent.id,
+        author: sent.author?.displayName ?? 'ghost',
+        body: ofText(sent.body),
+        createdAt: sent.created,
+        updatedAt: sent.updated,
+        nonce: marked.success ? marked.data.nonce : undefined,
+      };
+    });

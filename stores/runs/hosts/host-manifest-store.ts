@@ -19,6 +19,8 @@ export interface HostManifest extends Stored {
   circuit: AgentCircuit;
   /** What a session of the agent has last offered here, with the configuration and the files it had then. */
   offer?: ObservedOffer & { configDigest: string; fingerprint: string };
+  /** Whether the last check of the agent here was let in; `null` where the agent did not show it. */
+  login?: { authenticated: boolean | null; observedAt: string; configDigest: string; fingerprint: string };
 }
 
 /** Whether launches of an agent on a host are held back, because its last ones could not be started. */
@@ -39,26 +41,52 @@ export const circuitAt = (circuit: AgentCircuit, now: Date): AgentCircuit =>
 /** Of what a probe depends on: launches choose a model and a mode without another probe. */
 export const probedConfig = ({ model: _model, mode: _mode, ...agent }: AgentConfig): string => digestOf(agent);
 
-/** How long a listed offer counts, in milliseconds: agents learn of models from elsewhere. */
-const offerLastsMs = 3_600_000;
+/** How long what a session has shown counts, in milliseconds: agents learn of models from elsewhere, and logins end. */
+const observationLastsMs = 3_600_000;
+
+/** Whether an observation is of the present configuration and files of the agent, and not too old. */
+function isCurrent(
+  observed: { configDigest: string; fingerprint: string; observedAt: string } | undefined,
+  { configDigest, fingerprint }: HostManifest,
+  now: Date,
+): boolean {
+  return (
+    observed?.configDigest === configDigest &&
+    observed.fingerprint === fingerprint &&
+    now.getTime() - Date.parse(observed.observedAt) < observationLastsMs
+  );
+}
 
 /** The offer of a host's record, if it is of the present configuration and files of the agent and not too old. */
-export const currentOffer = (
-  { offer, configDigest, fingerprint }: HostManifest,
-  now: Date,
-): ObservedOffer | undefined => {
-  const isCurrent =
-    offer?.configDigest === configDigest &&
-    offer.fingerprint === fingerprint &&
-    now.getTime() - Date.parse(offer.observedAt) < offerLastsMs;
-  return isCurrent ? observedOffer.parse(offer) : undefined;
-};
+export const currentOffer = (manifest: HostManifest, now: Date): ObservedOffer | undefined =>
+  isCurrent(manifest.offer, manifest, now) ? observedOffer.parse(manifest.offer) : undefined;
+
+/** Whether the agent could log in, by a check within the last hour; `null` where that is not known. */
+export const currentLogin = (manifest: HostManifest, now: Date): boolean | null =>
+  isCurrent(manifest.login, manifest, now) ? (manifest.login?.authenticated ?? null) : null;
 
 const idOf = (hostId: string, agent: string) => `${hostId}/${agent}`;
 
 /** The latest manifest of each agent on each host. */
 export async function createHostManifestStore(db: Database) {
   const manifests = await db.collection<HostManifest>({ name: 'host-manifests', indexes: [{ keys: { hostId: 1 } }] });
+  /** Records what was seen of an agent as it is configured and installed now. */
+  async function observe(
+    hostId: string,
+    agent: AgentConfig,
+    observation: (of: Pick<HostManifest, 'configDigest' | 'fingerprint'>) => Pick<HostManifest, 'offer' | 'login'>,
+  ): Promise<void> {
+    const configDigest = probedConfig(agent);
+    const recorded = await manifests.get(idOf(hostId, agent.type));
+    if (recorded?.configDigest === configDigest) {
+      const { fingerprint } = recorded;
+      await manifests.findOneAndUpdate(
+        { _id: recorded._id, configDigest },
+        { $set: observation({ configDigest, fingerprint }) },
+      );
+    }
+  }
+
   return {
     /** The host's last probe of the agent's current configuration; `undefined` when it has not probed that. */
     async get(hostId: string, agent: AgentConfig): Promise<HostManifest | undefined> {
@@ -84,17 +112,15 @@ export async function createHostManifestStore(db: Database) {
     },
 
     /** Records what a session of the agent offers; nothing when the host has not probed this configuration. */
-    async putOffer(hostId: string, agent: AgentConfig, offer: ObservedOffer): Promise<void> {
-      const configDigest = probedConfig(agent);
-      const recorded = await manifests.get(idOf(hostId, agent.type));
-      if (recorded?.configDigest === configDigest) {
-        const { fingerprint } = recorded;
-        await manifests.findOneAndUpdate(
-          { _id: recorded._id, configDigest },
-          { $set: { offer: { ...offer, configDigest, fingerprint } } },
-        );
-      }
-    },
+    putOffer: (hostId: string, agent: AgentConfig, offer: ObservedOffer): Promise<void> =>
+      observe(hostId, agent, (of) => ({ offer: { ...offer, ...of } })),
+
+    /** Records whether a check of the agent was let in; nothing when the host has not probed this configuration. */
+    putLogin: (
+      hostId: string,
+      agent: AgentConfig,
+      login: { authenticated: boolean | null; observedAt: string },
+    ): Promise<void> => observe(hostId, agent, (of) => ({ login: { ...login, ...of } })),
 
     of: (hostIds: string[]): Promise<HostManifest[]> => manifests.find({ hostId: { $in: hostIds } }, { limit: 10_000 }),
   };

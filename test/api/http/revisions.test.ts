@@ -1,4 +1,5 @@
 import { type ApiUnderTest, startWholeTestApi } from '../api-under-test';
+import { agent, type VersionedRecord, versionedRecords } from './versioned-records';
 
 let board: ApiUnderTest;
 beforeAll(async () => {
@@ -7,151 +8,16 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-const agent = (type: string) => ({ type, name: type, provider: 'process', command: '/usr/bin/true' });
-const rules = [{ tool: 'bash', action: '*', effect: 'deny' }];
-const scorer = { id: 'words', name: 'Words', type: 'KeywordContains', keywords: ['because'] };
-const manifest = { workspaceId: 'north', name: 'North', capabilities: [] };
-const failure = { taskId: 'task_20260101_aaaaaa', agent: 'ant', errorMessage: 'It broke', errorType: 'runtime' };
-const route = { enabled: true, rules: [], defaultAgent: 'one', fallbackOnFailure: true };
-const hookAction = { type: 'webhook', url: 'https://example.org/' };
+const paths = new Map<VersionedRecord, Promise<string>>();
 
-interface Resource {
-  /** Makes one and returns its path; a path alone is there already. */
-  at: string | { make: [path: string, body: object]; path?: (made: { id: string; role?: string }) => string };
-  method: 'PATCH' | 'PUT';
-  /** A whole write, or a part, with a name of its own. */
-  write: (name: string) => object;
+/** One of each is made, and changed by all tests. */
+function pathOf(record: VersionedRecord): Promise<string> {
+  const path = paths.get(record) ?? make(record);
+  paths.set(record, path);
+  return path;
 }
 
-const resources: Record<string, Resource> = {
-  task: { at: { make: ['/api/tasks', { title: 'a' }] }, method: 'PATCH', write: (title) => ({ title }) },
-  'task of the backlog': {
-    at: { make: ['/api/backlog', { title: 'a' }] },
-    method: 'PATCH',
-    write: (plan) => ({ plan, lessonTags: ['a'] }),
-  },
-  hook: {
-    at: { make: ['/api/hooks', { name: 'a', event: 'task.done', action: hookAction }] },
-    method: 'PATCH',
-    write: (name) => ({ name, filter: { type: 'bug' } }),
-  },
-  prompt: {
-    at: { make: ['/api/prompt-registry', { name: 'a', category: 'tool', content: 'x' }] },
-    method: 'PATCH',
-    write: (content) => ({ content, changelog: content }),
-  },
-  'transition hooks': {
-    at: '/api/settings/transition-hooks',
-    method: 'PUT',
-    write: (name) => ({ enabled: false, rules: [{ id: 'one', name, from: '*', to: 'done', gates: ['require-plan'] }] }),
-  },
-  template: {
-    at: { make: ['/api/templates', { name: 'a', taskDefaults: {} }] },
-    method: 'PATCH',
-    write: (description) => ({ description }),
-  },
-  'work product': {
-    at: {
-      make: ['/api/tasks/{taskId}/work-products', { title: 'a', content: 'x' }],
-      path: ({ id }) => `/api/work-products/${id}`,
-    },
-    method: 'PATCH',
-    write: (content) => ({ content, changelog: content }),
-  },
-  project: {
-    at: { make: ['/api/projects', { label: 'Atlas' }] },
-    method: 'PATCH',
-    write: (description) => ({ description }),
-  },
-  sprint: {
-    at: { make: ['/api/sprints', { label: 'Seven' }] },
-    method: 'PATCH',
-    write: (description) => ({ description }),
-  },
-  'task type': { at: { make: ['/api/task-types', { label: 'Chore' }] }, method: 'PATCH', write: (icon) => ({ icon }) },
-  'tool policy': {
-    at: '/api/tool-policies/developer',
-    method: 'PUT',
-    write: (description) => ({ allowed: ['*'], denied: [], description }),
-  },
-  policy: {
-    at: { make: ['/api/policies', { name: 'a', scope: {}, rules }] },
-    method: 'PUT',
-    write: (name) => ({ name, scope: {}, rules }),
-  },
-  profile: {
-    at: '/api/config/profiles/careful',
-    method: 'PUT',
-    write: (name) => ({ name, agent: 'one', instructions: 'x' }),
-  },
-  'sandbox preset': {
-    at: { make: ['/api/sandbox-policies', { name: 'Tight' }] },
-    method: 'PUT',
-    write: (name) => ({ name }),
-  },
-  'tool server': {
-    at: { make: ['/api/tool-servers', { displayName: 'a', transport: { kind: 'stdio', command: 'server' } }] },
-    method: 'PUT',
-    write: (displayName) => ({ displayName, transport: { kind: 'stdio', command: 'server' } }),
-  },
-  'communication adapter': {
-    at: '/api/integrations/communication/adapters/noted',
-    method: 'PUT',
-    write: (displayName) => ({ kind: 'slack', displayName }),
-  },
-  'shared resource': {
-    at: { make: ['/api/shared-resources', { name: 'a', type: 'config', content: 'x' }] },
-    method: 'PATCH',
-    write: (content) => ({ content }),
-  },
-  'tracked document': {
-    at: { make: ['/api/doc-freshness', { path: 'a.md', type: 'guide', maxAgeDays: 3 }] },
-    method: 'PATCH',
-    write: (title) => ({ title }),
-  },
-  'scoring profile': {
-    at: { make: ['/api/scoring/profiles', { name: 'a', compositeMethod: 'weightedAverage', scorers: [scorer] }] },
-    method: 'PUT',
-    write: (name) => ({ name, compositeMethod: 'weightedAverage', scorers: [scorer] }),
-  },
-  'error analysis': {
-    at: { make: ['/api/errors/submit', failure], path: ({ id }) => `/api/errors/${id}` },
-    method: 'PATCH',
-    write: (rootCause) => ({ rootCause, tags: ['a'] }),
-  },
-  'agent permission': {
-    at: '/api/agents/permissions/ant',
-    method: 'PATCH',
-    write: (name) => ({ restrictions: [name], canDelegate: true }),
-  },
-  'feature settings': {
-    at: '/api/settings/features',
-    method: 'PATCH',
-    write: (name) => ({ watcher: { maxContinuationsPerRun: name.length } }),
-  },
-  'agent configuration': {
-    at: '/api/config/agents',
-    method: 'PUT',
-    write: (name) => ({ agents: [agent('one'), agent(name)] }),
-  },
-  'routing configuration': {
-    at: '/api/agents/routing',
-    method: 'PUT',
-    write: (name) => ({ ...route, maxRetries: name.length % 3 }),
-  },
-  'team roster': {
-    at: '/api/config/team-roster',
-    method: 'PUT',
-    write: (name) => ({ name, members: [{ id: 'a', name: 'A', agent: 'one', match: {} }], reviewers: [] }),
-  },
-  'workspace manifest': {
-    at: '/api/workspace-capabilities/manifest',
-    method: 'PUT',
-    write: (name) => ({ ...manifest, name }),
-  },
-};
-
-const pathOf = async ({ at }: Resource): Promise<string> => {
+async function make({ at }: VersionedRecord): Promise<string> {
   if (typeof at === 'string') {
     return at;
   }
@@ -160,34 +26,27 @@ const pathOf = async ({ at }: Resource): Promise<string> => {
   const made = await board.call('POST', path, { body });
   expect([made.status, made.body.details ?? null]).toEqual([201, null]);
   return at.path?.(made.body) ?? `${path}/${made.body.id}`;
-};
+}
 
-describe.each(Object.entries(resources))('%s', (_name, resource) => {
+/** Changes a record as a writer who has seen a revision, or none. */
+async function write(record: VersionedRecord, name: string, expected?: number) {
+  const headers: Record<string, string> = expected === undefined ? {} : { 'X-Resource-Revision': String(expected) };
+  const reply = await board.call(record.method, await pathOf(record), { body: record.write(name), headers });
+  return { status: reply.status, body: reply.body, revision: Number(reply.headers.get('X-Resource-Revision')) };
+}
+
+describe.each(Object.entries(versionedRecords))('%s', (_name, resource) => {
   it('keeps its revision when a write changes nothing, and shows itself to a stale writer', async () => {
-    const path = await pathOf(resource);
-    const write = async (name: string, expected?: number) => {
-      const headers: Record<string, string> = expected === undefined ? {} : { 'X-Resource-Revision': String(expected) };
-      const {
-        status,
-        headers: answered,
-        body,
-      } = await board.call(resource.method, path, {
-        body: resource.write(name),
-        headers,
-      });
-      return { status, body, revision: Number(answered.get('X-Resource-Revision')) };
-    };
-
-    const first = await write('first');
+    const first = await write(resource, 'first');
     expect([first.status, first.body.details ?? null, first.revision]).toEqual([200, null, expect.any(Number)]);
     expect(first.revision).toBeGreaterThan(0);
-    const again = await write('first', first.revision);
+    const again = await write(resource, 'first', first.revision);
     expect([again.status, again.revision]).toEqual([200, first.revision]);
     expect(again.body).toEqual(first.body);
 
-    const second = await write('second-one', first.revision);
+    const second = await write(resource, 'second-one', first.revision);
     expect([second.status, second.revision]).toEqual([200, first.revision + 1]);
-    const stale = await write('third', first.revision);
+    const stale = await write(resource, 'third', first.revision);
     expect(stale).toMatchObject({
       status: 409,
       body: {
@@ -205,6 +64,41 @@ describe.each(Object.entries(resources))('%s', (_name, resource) => {
     const { current } = stale.body.details;
     expect({ ...second.body, ...current }).toEqual(second.body);
     expect(Object.keys(current).length).toBeGreaterThan(0);
+  });
+
+  it('is changed by one of ten writers of a revision, and loses no write of ten without one', async () => {
+    // Names of different lengths: some records have a number of it.
+    const names = (beginning: string) => Array.from({ length: 10 }, (_, n) => beginning + 'x'.repeat(n + 1));
+    const first = await write(resource, 'begin-with-this');
+    expect(first.status).toBe(200);
+
+    const rivals = await Promise.all(names('rival').map((name) => write(resource, name, first.revision)));
+    const winners = rivals.filter(({ status, revision }) => status === 200 && revision === first.revision + 1);
+    // A writer whose state was there already has nothing to change: that of the winner, or what it was before.
+    const states = (of: typeof rivals) => new Set(of.map(({ body }) => JSON.stringify(body)));
+    expect(states(winners).size).toBe(1);
+    for (const { status, body, revision } of rivals.filter((rival) => !winners.includes(rival))) {
+      const isUnchanged = status === 200 && revision === first.revision;
+      const { currentRevision } = body.details ?? {};
+      expect(isUnchanged ? [200, first.revision + 1] : [status, currentRevision]).toEqual([
+        isUnchanged ? 200 : 409,
+        first.revision + 1,
+      ]);
+    }
+
+    const others = await Promise.all(names('other').map((name) => write(resource, name)));
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+    const revisions = others.map(({ revision }) => revision);
+    const last = Math.max(...revisions);
+    // Each revision is of one state: no write was lost in that of another.
+    expect(states(others).size).toBe(new Set(revisions).size);
+    expect([...new Set(revisions.filter((revision) => revision > first.revision + 1))].sort((a, b) => a - b)).toEqual(
+      Array.from({ length: last - first.revision - 1 }, (_, n) => first.revision + 2 + n),
+    );
+    const stale = await write(resource, 'after-all-of-them', first.revision);
+    expect(stale.body.details).toMatchObject({ currentRevision: last });
+    const latest = others.find(({ revision }) => revision === last)!.body;
+    expect({ ...latest, ...stale.body.details.current }).toEqual(latest);
   });
 });
 

@@ -10,7 +10,7 @@ export interface Subjects {
 }
 
 /** Makes what the creates are about, as the caller of a key, or as the administrator. */
-export async function makeSubjects(board: ApiUnderTest, name: string, key?: string): Promise<Subjects> {
+export async function makeSubjects(board: Pick<ApiUnderTest, 'call'>, name: string, key?: string): Promise<Subjects> {
   const idOf = async (path: string, body: object): Promise<string> =>
     (await board.call('POST', path, { body, ...(key === undefined ? {} : { key }) })).body.id as string;
   return {

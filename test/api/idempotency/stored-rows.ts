@@ -10,11 +10,22 @@ import type { ApiUnderTest } from '../api-under-test';
 const others = /^(idempotency-keys|feed\.|store\.|setup-codes|search[.-]|ws-)/;
 
 /** How many documents each collection of the store holds. */
-export async function storedRows({ api, dataDir }: ApiUnderTest): Promise<Record<string, number>> {
+export async function storedRows({
+  api,
+  dataDir,
+}: Pick<ApiUnderTest, 'api' | 'dataDir'>): Promise<Record<string, number>> {
   const url = api.context.env.MONGODB_URL;
   const counts = url === undefined ? sqliteRows(dataDir) : await mongoRows(url);
   return Object.fromEntries(counts.filter(([name]) => !others.test(name)).sort());
 }
+
+/** The same of the embedded store alone, whichever process has it open. */
+export const storedRowsOf = (dataDir: string): Record<string, number> =>
+  Object.fromEntries(
+    sqliteRows(dataDir)
+      .filter(([name]) => !others.test(name))
+      .sort(),
+  );
 
 function sqliteRows(dataDir: string): [string, number][] {
   const database = new Libsql(join(dataDir, 'runboard.sqlite'), { timeout: 2_000 });

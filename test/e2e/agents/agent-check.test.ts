@@ -16,6 +16,7 @@ beforeAll(async () => {
   await stack.call.configureAgents([
     replayed('claude', 'claude-session'),
     replayed('locked', 'codex-refused'),
+    { ...replayed('gemini', 'gemini-session'), authMethod: 'gemini-api-key' },
     { type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' },
   ]);
 });
@@ -49,6 +50,19 @@ describe('the check of an agent', () => {
         expect.objectContaining({ step: 'session', status: 'skipped' }),
       ]),
     });
+  });
+
+  it('shows in the support of the agent whether its login was accepted, where the agent has shown it', async () => {
+    const logins = async () => {
+      const { agents } = await stack.call.ok('GET', '/api/config/agent-support');
+      const rows = agents as { agentType: string; authenticated: boolean | null }[];
+      return Object.fromEntries(rows.map(({ agentType, authenticated }) => [agentType, authenticated]));
+    };
+    expect(await logins()).toMatchObject({ gemini: null, elsewhere: null });
+    for (const type of ['claude', 'locked', 'gemini']) {
+      await check(type);
+    }
+    expect(await logins()).toEqual({ claude: null, locked: false, gemini: true, elsewhere: null });
   });
 
   it('is one for callers who ask at once', async () => {
