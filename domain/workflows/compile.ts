@@ -3,6 +3,7 @@ import type {
   LaunchingStep,
   LoopStep,
   ParallelStep,
+  ToolStep,
   WorkflowDefinition,
   WorkflowStep,
   WorkflowVariables,
@@ -12,6 +13,7 @@ import type { Condition, Graph, GraphEdge, GraphNode } from '../../services/work
 import { launchNode } from './launch-node';
 import { isIssues, readCondition, type ValueNames, valueNames } from './names';
 import { graphText } from './templates';
+import { toolNode } from './tool-node';
 
 /** Nodes that no step is called like: ids of steps have no dots. */
 export const ends = { start: '.start', exit: '.exit', fail: '.fail' } as const;
@@ -118,6 +120,8 @@ class Compiler {
         return this.#gate(step, next);
       case 'parallel':
         return this.#parallel(step, next);
+      case 'tool':
+        return this.#tool(step, next);
     }
   }
 
@@ -217,6 +221,14 @@ class Compiler {
     }
     this.#edge(join, next);
     this.#failure({ on_fail: step.on_fail }, id, next)(join);
+    return id;
+  }
+
+  #tool(step: ToolStep, next: Target): string {
+    const { id } = step;
+    this.#node(toolNode(step), id);
+    this.#edge(id, next);
+    this.#failure(step, id, next)(id);
     return id;
   }
 

@@ -24,7 +24,7 @@ export function valueNames({ steps, variables = {} }: WorkflowDefinition): Value
     variables: new Set(entries.filter(([, value]) => !Array.isArray(value)).map(([name]) => name)),
     lists: new Set(entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name)),
     outputs: new Set([
-      ...steps.filter(({ type }) => type === 'agent' || type === 'loop').map(({ id }) => id),
+      ...steps.filter(({ type }) => ['agent', 'loop', 'tool'].includes(type)).map(({ id }) => id),
       ...steps.flatMap((step) => branchesOf(step).map(({ id }) => id)),
     ]),
     answers: new Set(steps.filter(({ type }) => type === 'gate').map(({ id }) => id)),

@@ -1,4 +1,5 @@
 import { createAgentActivities } from './board/activities';
+import { createToolActivities } from './board/tools';
 import { createCommandActivities } from './commands/activities';
 import { createChildRunActivities } from './runs/children/activities';
 import { createChildRunOpener } from './runs/children/open-child';
@@ -13,6 +14,7 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
     ...createRunActivities(runs),
     ...createCommandActivities(runs),
     ...createAgentActivities(runs),
+    ...createToolActivities(runs),
     ...createChildRunActivities({ ...runs, openChild: createChildRunOpener(runs) }),
   };
 }

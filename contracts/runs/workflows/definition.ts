@@ -141,8 +141,30 @@ const parallelStep = z.strictObject({
   on_fail: z.strictObject({ escalate_to: escalation.optional() }).optional(),
 });
 
+/** How much the arguments of a tool step may have, as JSON in characters. */
+const maxArguments = 20_000;
+
+const toolStep = z.strictObject({
+  type: z.literal('tool'),
+  ...named,
+  ...conditional,
+  /** The id of a tool server of the board, and the name that it has for the tool. */
+  server: slug,
+  tool: text(256, 1),
+  /** What it is called with: in its texts `{{name}}` stands for a value, and is it where the text is nothing else. */
+  arguments: z
+    .record(z.string().max(200), z.json())
+    .refine((values) => JSON.stringify(values).length <= maxArguments, `must not exceed ${maxArguments} characters`)
+    .optional(),
+  /** Whether it may be called again although it was called before: `on_fail.retry` repeats only what was not sent otherwise. */
+  idempotent: z.boolean().optional(),
+  on_fail: onFail.optional(),
+  /** How long the step waits, for an approval too. */
+  timeout: seconds.optional(),
+});
+
 export const workflowStep = z
-  .discriminatedUnion('type', [agentStep, loopStep, gateStep, parallelStep])
+  .discriminatedUnion('type', [agentStep, loopStep, gateStep, parallelStep, toolStep])
   .meta({ id: 'WorkflowStep' });
 export type WorkflowStep = z.infer<typeof workflowStep>;
 export type LaunchingStep = z.infer<typeof agentStep> | z.infer<typeof loopStep> | ParallelBranch;
@@ -150,6 +172,7 @@ export type ParallelBranch = z.infer<typeof parallelStep>['parallel']['steps'][n
 export type AgentStep = z.infer<typeof agentStep>;
 export type LoopStep = z.infer<typeof loopStep>;
 export type GateStep = z.infer<typeof gateStep>;
+export type ToolStep = z.infer<typeof toolStep>;
 export type ParallelStep = z.infer<typeof parallelStep>;
 
 /** When runs are started by themselves. A time is passed over while a run of the workflow has not ended. */

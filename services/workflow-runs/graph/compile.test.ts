@@ -108,7 +108,7 @@ describe('workflow graph compiler', () => {
     [
       'a map of questions',
       around('a [type=map, items=x, each=human]'),
-      /each must be one of prompt, command, child, agent/,
+      /each must be one of prompt, command, child, agent, tool/,
     ],
     ['a map of too many at a time', around('a [type=map, items=x, concurrency=21]'), /concurrency must be .* 1 to 20/],
     ['items of a prompt', around('a [items=x]'), /items is of nodes with type=map only/],
@@ -116,6 +116,14 @@ describe('workflow graph compiler', () => {
     ['an agent with a task and a prompt', around('a [type=agent, task="task_1", prompt=x]'), /not both/],
     ['an agent in a phase that is none', around('a [type=agent, phase=build]'), /phase must be one of explore, plan/],
     ['an agent whose name is none', around('a [type=agent, agent="a b"]'), /agent must be a name of the board/],
+    ['a tool of no server', around('a [type=tool, tool=x]'), /a tool needs server, the id of a tool server/],
+    ['a tool whose name is a value', around('a [type=tool, server=s, tool="${x}"]'), /only its arguments hold values/],
+    [
+      'arguments that are no object',
+      around('a [type=tool, server=s, tool=x, arguments="[1]"]'),
+      /must be a JSON object/,
+    ],
+    ['a tool of a prompt', around('a [server=s]'), /server is of nodes with type=tool, and of maps with each=tool/],
     ['an agent of a prompt', around('a [agent=x]'), /agent is of nodes with type=agent, and of maps with each=agent/],
     ['a child of no workflow', around('a [type=child]'), /\(line 1, column 36\): a child needs workflow/],
     ['a workflow of a prompt', around('a [workflow=x]'), /workflow is of nodes with type=child, and of maps with/],

@@ -15,6 +15,7 @@ export const nodeKinds = [
     'map',
     'child',
     'agent',
+    'tool',
   ] as const),
 ] as const;
 /** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
@@ -40,7 +41,7 @@ export interface CommandNode {
 }
 
 /** Kinds of work that a map does for each item of its list. */
-export const mappedKinds = ['prompt', 'command', 'child', 'agent'] as const;
+export const mappedKinds = ['prompt', 'command', 'child', 'agent', 'tool'] as const;
 
 /** What is done for each item of a list. */
 export interface MapNode {
@@ -79,6 +80,17 @@ export interface AgentNode {
   model?: string;
   phase?: string;
   commits?: string;
+}
+
+/** A call of a tool of a tool server of the board. */
+export interface ToolNode {
+  /** The id of the server's definition. */
+  server: string;
+  tool: string;
+  /** What it is called with: in its texts `${name}` stands for a value, and is it where the text is nothing else. */
+  arguments: Record<string, unknown>;
+  /** Whether it may be called again although it was called before. */
+  idempotent?: true;
 }
 
 /** A run of the board that a stage starts and waits for. */
@@ -123,6 +135,8 @@ export interface GraphNode {
   child?: ChildNode;
   /** Of `agent`. */
   agent?: AgentNode;
+  /** Of `tool`. */
+  tool?: ToolNode;
   /** Of `launch`. */
   launch?: LaunchNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */

@@ -118,6 +118,12 @@ describe('workflow definitions', () => {
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
     ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
     ['schemas', aDefinition({ schemas: {} }), 'schemas'],
+    ['a tool without a server', withStep({ type: 'tool', agent: undefined, tool: 'x' }), 'steps.0.server'],
+    [
+      'an unknown value in arguments',
+      aDefinition({ steps: [{ id: 'a', type: 'tool', server: 's', tool: 'x', arguments: { to: ['{{lost}}'] } }] }),
+      'steps.0.arguments.to.0',
+    ],
     ['an agent that is not listed', withStep({ agent: 'unlisted' }), 'steps.0.agent'],
     ['an unknown value', withStep({ input: '{{lost}}' }), 'steps.0.input'],
     ['the output of no step', withStep({ input: '{{steps.lost.output}}' }), 'steps.0.input'],

@@ -26,6 +26,8 @@ export interface StageUnderWay {
   map?: MapUnderWay;
   /** Of an agent. */
   agent?: AgentUnderWay;
+  /** Of a call of a tool: until when it is waited for, in milliseconds since 1970, and the approval that it waits for. */
+  tool?: { untilMs?: number; approvalId?: string };
   /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
   child?: { id: string; untilMs?: number };
 }

@@ -8,6 +8,7 @@ import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
 import { runLaunch } from '../stages/launch';
 import { runMap } from '../stages/map';
+import { runTool } from '../stages/tool';
 import { awaitWebhook } from '../stages/webhook';
 import { type Continuation, SuspendedError } from './continuation';
 import type { Cursor, StageUnderWay } from './cursor';
@@ -36,8 +37,8 @@ export interface StageContext {
   walkers: Walkers;
   /** The task queue of the host with the run's workspace; absent until it has one. */
   workspace: { queue?: string };
-  /** The first launch of the run on the board, and whether one is under way. */
-  board: { root?: string; launching: boolean };
+  /** The first launch of the run on the board, whether one is under way, and the digest of the run's tool catalog. */
+  board: { root?: string; launching: boolean; catalog?: string };
   tree: {
     /** Budgets that it shares with its child runs, and with the runs above it. */
     budgets: readonly TreeBudget[];
@@ -122,6 +123,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runChild(node, underWay, run);
     case 'agent':
       return runAgent(node, underWay, run);
+    case 'tool':
+      return runTool(node, underWay, run);
     case 'launch':
       return runLaunch(node, underWay, run);
     case 'webhook':
