@@ -7,7 +7,10 @@ import type { ToolHolder } from './holder';
  * @returns whether it was pending; `undefined` when the run has requested no such approval
  */
 export async function withdrawApproval(
-  { permissionApprovals, now }: { permissionApprovals: Pick<PermissionApprovalStore, 'get' | 'review'>; now: () => Date },
+  {
+    permissionApprovals,
+    now,
+  }: { permissionApprovals: Pick<PermissionApprovalStore, 'get' | 'review'>; now: () => Date },
   { runId, actor }: ToolHolder,
   approvalId: string,
 ): Promise<boolean | undefined> {
