@@ -8006,6 +8006,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tool-servers/workflow-runs/{runId}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of the catalog of a workflow run of the caller */
+        post: operations["callWorkflowTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/workflow-runs/{runId}/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Open the immutable tool catalog of a workflow run of the caller */
+        put: operations["openWorkflowToolCatalog"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/workflow-runs/{runId}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel the approval that a tool call of a workflow run waits for */
+        post: operations["withdrawWorkflowToolCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/traces/{attemptId}": {
         parameters: {
             query?: never;
@@ -19927,6 +19978,31 @@ export interface components {
             };
             /** @constant */
             type: "parallel";
+        } | {
+            arguments?: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+            condition?: string;
+            id: string;
+            idempotent?: boolean;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            server: string;
+            timeout?: number;
+            tool: string;
+            /** @constant */
+            type: "tool";
         };
         WorkflowStepDecision: {
             comment?: string;
@@ -19948,6 +20024,7 @@ export interface components {
         };
         WorkflowStepState: {
             agent?: string;
+            approvalId?: components["schemas"]["PermissionApprovalId"];
             completedAt: string | null;
             durationMs: number;
             error: string | null;
@@ -19976,6 +20053,102 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             version: number;
+        };
+        WorkflowToolCall: {
+            approvalId?: string;
+            argumentsDigest: string;
+            catalogDigest: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            dispatchedAt?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            error?: {
+                code: string;
+                message: string;
+                remedy: string;
+            };
+            id: string;
+            replayed: boolean;
+            requestedBy: string;
+            result?: {
+                content: unknown[];
+                isError: boolean;
+                structuredContent?: {
+                    [key: string]: unknown;
+                };
+                truncated: boolean;
+            };
+            runId: string;
+            /** @constant */
+            schemaVersion: "workflow-tool-call/v1";
+            serverId: string;
+            stageId: string;
+            /** @enum {string} */
+            state: "requested" | "dispatched" | "completed" | "failed" | "outcome-unknown";
+            tool: string;
+        };
+        WorkflowToolCallRequest: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+            catalogDigest: string;
+            operationId: string;
+            serverId: string;
+            stageId: string;
+            tool: string;
+            waitMs?: number;
+        };
+        WorkflowToolCatalog: {
+            /** Format: date-time */
+            createdAt: string;
+            digest: string;
+            hostId: string;
+            runId: string;
+            /** @constant */
+            schemaVersion: "workflow-tool-catalog/v1";
+            servers: {
+                definitionDigest: string;
+                displayName: string;
+                reason?: {
+                    code: string;
+                    message: string;
+                    remedy: string;
+                };
+                /** @enum {string} */
+                requirement: "required" | "optional";
+                serverId: string;
+                /** @enum {string} */
+                state: "ready" | "degraded";
+                tools: {
+                    annotations?: {
+                        [key: string]: unknown;
+                    };
+                    description?: string;
+                    inputSchema: {
+                        [key: string]: unknown;
+                    };
+                    inputSchemaDigest: string;
+                    name: string;
+                    outputSchema?: {
+                        [key: string]: unknown;
+                    };
+                    outputSchemaDigest?: string;
+                    policy: components["schemas"]["ToolAccess"];
+                    title?: string;
+                }[];
+            }[];
+        };
+        WorkflowToolsRequest: {
+            toolServers: string[];
+        };
+        WorkflowToolWithdrawal: {
+            approvalId: components["schemas"]["PermissionApprovalId"];
+        };
+        WorkflowToolWithdrawn: {
+            withdrawn: boolean;
         };
         WorkflowVariables: {
             [key: string]: (string | number | boolean) | string[];
@@ -40906,6 +41079,117 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    callWorkflowTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolCallRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolCall"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    openWorkflowToolCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolsRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    withdrawWorkflowToolCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolWithdrawal"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolWithdrawn"];
                 };
             };
             /** @description Refused */
