@@ -5,6 +5,7 @@ import { createChildRunActivities } from './runs/children/activities';
 import { createChildRunOpener } from './runs/children/open-child';
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
+import { createTalkActivities } from './runs/talks/activities';
 import { createSessionActivities } from './sessions/activities';
 
 /** Everything the workflows of this service call. */
@@ -12,6 +13,7 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
   return {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
+    ...createTalkActivities(runs),
     ...createCommandActivities(runs),
     ...createAgentActivities(runs),
     ...createToolActivities(runs),

@@ -20,6 +20,8 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   awaitAgent: run,
   storeAgentTurns: run,
   stopAgent: run,
+  runPromptTurn: run,
+  recordToolResult: run,
   openToolCatalog: run,
   callTool: run,
   withdrawToolCall: run,

@@ -70,7 +70,24 @@ const recovery = z
 export type BoardRecovery = NonNullable<z.infer<typeof recovery>>;
 const launched = z.object({ taskId: z.string(), attemptId: z.string() });
 const created = z.object({ id: z.string() });
-const toolCatalog = z.object({ digest: z.string() });
+const toolCatalog = z.object({
+  digest: z.string(),
+  servers: z.array(
+    z.object({
+      serverId: z.string(),
+      tools: z.array(
+        z.object({
+          name: z.string(),
+          description: z.string().optional(),
+          inputSchema: z.record(z.string(), z.unknown()),
+          policy: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+/** The tools of a run, by their servers. */
+export type CatalogTools = z.infer<typeof toolCatalog>['servers'];
 const toolCall = z.object({
   id: z.string(),
   state: z.enum(['requested', 'dispatched', 'completed', 'failed', 'outcome-unknown']),
@@ -134,6 +151,14 @@ export function createBoardClient({ url, token }: BoardOptions) {
     throw new BoardRefusal(response.status, refusal.parse(answer));
   }
 
+  const openCatalog = async (runId: string, toolServers: string[]) =>
+    toolCatalog.parse(
+      await send('PUT', path('tool-servers', 'workflow-runs', runId, 'catalog'), {
+        body: { toolServers },
+        withinMs: timeoutMs.catalog,
+      }),
+    );
+
   return {
     /** Makes a task; the same one for the same key. */
     async createTask(
@@ -173,13 +198,11 @@ export function createBoardClient({ url, token }: BoardOptions) {
       send('POST', path('agents', taskId, 'stop'), { body: { attemptId }, withinMs: timeoutMs.stop }),
 
     /** Opens the tool catalog of a run, the same for as long as it is there. */
-    openToolCatalog: async (runId: string, toolServers: string[]): Promise<{ digest: string }> =>
-      toolCatalog.parse(
-        await send('PUT', path('tool-servers', 'workflow-runs', runId, 'catalog'), {
-          body: { toolServers },
-          withinMs: timeoutMs.catalog,
-        }),
-      ),
+    openToolCatalog: openCatalog,
+
+    /** What is in it. */
+    catalogTools: async (runId: string, toolServers: string[]): Promise<CatalogTools> =>
+      (await openCatalog(runId, toolServers)).servers,
 
     callTool: async (runId: string, call: BoardToolRequest): Promise<BoardToolCall> =>
       toolCall.parse(await send('POST', path('tool-servers', 'workflow-runs', runId, 'calls'), { body: call })),

@@ -93,6 +93,19 @@ export interface ToolNode {
   idempotent?: true;
 }
 
+/** A tool of a server, or all of them. */
+export interface ToolOffer {
+  server: string;
+  tool?: string;
+}
+
+/** What the model of a prompt may call. */
+export interface PromptTools {
+  offers: ToolOffer[];
+  /** How often the model is asked; the last time it may call nothing. */
+  maxTurns: number;
+}
+
 /** A run of the board that a stage starts and waits for. */
 export interface LaunchNode {
   /** The step of the definition; its output becomes the value `<step>_output`. */
@@ -135,6 +148,8 @@ export interface GraphNode {
   child?: ChildNode;
   /** Of `agent`. */
   agent?: AgentNode;
+  /** Of `prompt`: the tools that its model may call. */
+  promptTools?: PromptTools;
   /** Of `tool`. */
   tool?: ToolNode;
   /** Of `launch`. */

@@ -19,6 +19,7 @@ import { agentOf } from './kinds/agent';
 import { childOf } from './kinds/child';
 import { commandOf } from './kinds/command';
 import { mapOf } from './kinds/map';
+import { promptToolsOf } from './kinds/prompt-tools';
 import { toolOf } from './kinds/tool';
 import { namesOf } from './names';
 import { integer } from './numbers';
@@ -84,6 +85,7 @@ export function readNode(
   const child = childOf(work, attributes, problem);
   const agent = agentOf(work, attributes, problem);
   const tool = toolOf(work, attributes, problem);
+  const promptTools = promptToolsOf(work, attributes, problem);
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
@@ -104,6 +106,7 @@ export function readNode(
       child,
       agent,
       tool,
+      promptTools,
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),

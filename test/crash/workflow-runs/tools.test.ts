@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { aProviderWithCatalog } from '../../services/workflow-runs/models-under-test';
 import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
 import { ledgerProgram } from '../../support/factories/tool-server';
 import { persistently } from '../../support/processes/persistently';
@@ -30,13 +31,19 @@ const open = () => writeFileSync(`${ledger}.open`, '');
 const slow = { withinMs: 120_000 };
 
 describe('kill -9 while a workflow run calls a tool', () => {
-  it('of the service that waits for the call: the tool is called once, and its output is there', async () => {
+  it('of the service that waits for the call, or for that of a model: each tool is called once, each turn asked once', async () => {
+    const models = await aProviderWithCatalog();
+    let asked = 0;
+    models.provider.answers(() => {
+      asked += 1;
+      return [asked === 1 ? { tool: 'ledger__hold', id: 'c1', input: { line: 'model' } } : 'Done.'];
+    });
     const board: Stack = await startStack();
     let service: Service | undefined;
     try {
       await board.call.ok('POST', '/api/tool-servers', definition());
       service = await startService(
-        { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_BOARD_URL: board.url, ...callerSettings },
+        { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_BOARD_URL: board.url, ...models.settings, ...callerSettings },
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
@@ -61,9 +68,23 @@ describe('kill -9 while a workflow run calls a tool', () => {
       );
       expect(await call(`/runs/${String(id)}/context`)).toMatchObject({ a_output: 'wrote service' });
       expect(written('hold service')).toBe(1);
+      rmSync(`${ledger}.open`);
+      const prompted = await call('/runs', {
+        dot_source: 'digraph { start -> a -> exit; a [prompt="Do it", model=small, tools="ledger/hold"] }',
+      });
+      await eventually(() => expect(written('hold model')).toBe(1), slow);
+      killPart(running, 'workflow-runs');
+      open();
+      await eventually(
+        async () => expect(await call(`/runs/${String(prompted.id)}`)).toMatchObject({ status: 'completed' }),
+        slow,
+      );
+      expect(await call(`/runs/${String(prompted.id)}/context`)).toMatchObject({ a_output: 'Done.' });
+      expect([written('hold model'), asked]).toEqual([1, 2]);
     } finally {
       rmSync(`${ledger}.open`, { force: true });
       await service?.close();
+      await models.close();
       await board.close();
     }
   });

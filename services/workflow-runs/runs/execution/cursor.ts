@@ -28,6 +28,8 @@ export interface StageUnderWay {
   agent?: AgentUnderWay;
   /** Of a call of a tool: until when it is waited for, in milliseconds since 1970, and the approval that it waits for. */
   tool?: { untilMs?: number; approvalId?: string };
+  /** Of a prompt whose model calls tools: its turn, 1, 2 …, the call of it that is next, and what the turns before have used. */
+  talk?: { turn: number; at: number; retries: number; used: AgentUsage };
   /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
   child?: { id: string; untilMs?: number };
 }

@@ -9,7 +9,9 @@ import { runCommand } from '../stages/command';
 import { runLaunch } from '../stages/launch';
 import { runMap } from '../stages/map';
 import { runTool } from '../stages/tool';
+import { promptWithTools } from '../talks/prompt-with-tools';
 import { awaitWebhook } from '../stages/webhook';
+import type { PromptInput } from './activities';
 import { type Continuation, SuspendedError } from './continuation';
 import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
@@ -153,20 +155,19 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
   }
   await progress.flush();
-  const answer = await askModel(
-    node,
-    { underWay, ...run },
-    {
-      runId,
-      stageId: underWay.stage.id,
-      prompt,
-      ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
-      ...(node.system !== undefined && { system: fillIn(node.system, goal, values.all()) }),
-      ...(node.model !== undefined && { model: node.model }),
-      ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
-      ...(node.outputSchema && { schema: node.outputSchema }),
-    },
-  );
+  const asked: PromptInput = {
+    runId,
+    stageId: underWay.stage.id,
+    prompt,
+    ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
+    ...(node.system !== undefined && { system: fillIn(node.system, goal, values.all()) }),
+    ...(node.model !== undefined && { model: node.model }),
+    ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
+    ...(node.outputSchema && { schema: node.outputSchema }),
+  };
+  const answer = node.promptTools
+    ? await promptWithTools(node, node.promptTools, { underWay, run, prompt: asked })
+    : await askModel(node, { underWay, ...run }, asked);
   const output = node.outputSchema ? answer.output : answer.text;
   values.set({ [`${node.id}_output`]: output, last_output: output });
   const { model, usage, retries, stopReason } = answer;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { eventually } from '../../../../platform/testing/eventually';
 import { ledgerProgram } from '../../../support/factories/tool-server';
 import { type Stack, startStack } from '../../../support/stack/stack';
+import type { Asked } from '../../../support/models/provider';
+import { aProviderWithCatalog } from '../models-under-test';
 import { aRunClient, type RunClient } from '../runs/run-client';
 import { startServiceUnderTest, type WorkflowRunsUnderTest } from '../service-under-test';
 
@@ -10,6 +12,7 @@ let board: Stack;
 let service: WorkflowRunsUnderTest;
 let runs: RunClient;
 let ledger: string;
+let models: Awaited<ReturnType<typeof aProviderWithCatalog>>;
 beforeAll(async () => {
   board = await startStack();
   ledger = join(board.dir, 'ledger');
@@ -17,11 +20,13 @@ beforeAll(async () => {
     ...{ id: 'ledger', displayName: 'Ledger', transport: ledgerProgram(ledger) },
     ...{ deniedTools: ['forbidden'], approvalRequiredTools: ['careful'] },
   });
-  service = await startServiceUnderTest({ WORKFLOW_RUNS_BOARD_URL: board.url });
+  models = await aProviderWithCatalog();
+  service = await startServiceUnderTest({ WORKFLOW_RUNS_BOARD_URL: board.url, ...models.settings });
   runs = aRunClient(service);
 });
 afterAll(async () => {
   await service.close();
+  await models.close();
   await board.close();
 });
 
@@ -159,6 +164,88 @@ describe('a tool of a run', () => {
     });
     writeFileSync(`${ledger}.open`, '');
     expect(written('hold late')).toBe(1);
+  });
+});
+
+describe('the model of a prompt with tools', () => {
+  const prompting = (more = ''): string => graph(`a [prompt="Do it", model=small, tools=ledger${more}]`);
+  /** Answers each turn in its place, the last one from then on. */
+  const answersInTurn = (...turns: (string | { tool: string; id: string; input: unknown })[]): Asked[] => {
+    const asked: Asked[] = [];
+    models.provider.answers((request) => {
+      asked.push(request);
+      return [turns[Math.min(asked.length, turns.length) - 1]!];
+    });
+    return asked;
+  };
+  const sentTo = ({ body }: Asked): { role: string; content: unknown }[] => body.messages;
+
+  it('is offered the tools that are not denied, calls one, and answers with what it responded', async () => {
+    const asked = answersInTurn(
+      { tool: 'ledger__append', id: 'c1', input: { line: 'by the model' } },
+      'It is written.',
+    );
+    const id = await runs.start(prompting());
+    await runs.untilStatus(id, 'completed');
+    const names = asked[0]!.body.tools.map((each: { function: { name: string } }) => each.function.name);
+    expect(names).toEqual(['ledger__append', 'ledger__careful', 'ledger__fail', 'ledger__hold']);
+    expect(sentTo(asked[1]!).at(-1)).toMatchObject({
+      role: 'tool',
+      content: expect.stringContaining('wrote by the model'),
+    });
+    expect(written('append by the model')).toBe(1);
+    expect(await runs.get(`/runs/${id}/context`)).toMatchObject({ a_output: 'It is written.' });
+    expect(await runs.events(id)).toContainEqual({
+      ToolEnded: { stage_id: 'a', tool: 'ledger/append', status: 'completed' },
+    });
+    expect((await runs.stages(id)).find((each) => each.id === 'a')).toMatchObject({
+      usage: { input_tokens: 2_000, output_tokens: 100 },
+    });
+    expect((await runs.get(`/runs/${id}/stages/a/turns`)).data).toMatchObject([
+      { kind: 'user', content: 'Do it' },
+      { kind: 'tool', tools: [{ tool_name: 'ledger/append', result: '"wrote by the model"', is_error: false }] },
+      { kind: 'assistant', content: 'It is written.' },
+    ]);
+  });
+
+  it('learns of a call that may not be made, or that a person rejects, and goes on', async () => {
+    const asked = answersInTurn(
+      { tool: 'ledger__forbidden', id: 'c1', input: { line: 'x' } },
+      { tool: 'ledger__append', id: 'c2', input: { lines: 'x' } },
+      { tool: 'ledger__careful', id: 'c3', input: { line: 'by a model' } },
+      'I may not.',
+    );
+    const id = await runs.start(prompting());
+    const { id: approval } = await approvalOf('by a model');
+    await review(approval, 'rejected');
+    await runs.untilStatus(id, 'completed');
+    const results = sentTo(asked[3]!).filter(({ role }) => role === 'tool');
+    expect(results.map(({ content }) => content)).toEqual([
+      expect.stringContaining('There is no tool ledger__forbidden.'),
+      expect.stringContaining('VALIDATION_ERROR'),
+      expect.stringContaining('rejected it'),
+    ]);
+    const ended = (await runs.events(id)).flatMap((event) => ('ToolEnded' in event ? [event.ToolEnded.status] : []));
+    expect(ended).toEqual(['refused', 'refused', 'refused']);
+    expect(written('careful by a model')).toBe(0);
+  });
+
+  it('is asked so many turns at most, and may call nothing in the last', async () => {
+    const asked = answersInTurn({ tool: 'ledger__append', id: 'c1', input: { line: 'for ever' } });
+    const id = await runs.start(prompting(', max_turns=2, max_retries=0'));
+    expect(await runs.untilStatus(id, 'failed')).toMatchObject({
+      error: { message: expect.stringContaining('a tool call even though tool choice was none') },
+    });
+    expect(asked.map(({ body }) => body.tool_choice === 'none')).toEqual([false, true]);
+    expect(written('append for ever')).toBe(1);
+  });
+
+  it('has to support tools, which is checked before its run is taken', async () => {
+    const refused = await service.call('POST', '/runs', { dot_source: prompting().replace('small', 'tiny') });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { errors: [{ detail: expect.stringMatching(/tiny does not support tools/) }] },
+    });
   });
 });
 
