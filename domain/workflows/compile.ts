@@ -211,9 +211,13 @@ class Compiler {
 
   #parallel(step: ParallelStep, next: Target): string {
     const { id } = step;
+    const { completion, fail_fast } = step.parallel;
     const join = `${id}.join`;
-    this.#node({ id, kind: 'parallel', label: labelOf(step) }, id);
-    this.#node({ id: join, kind: 'join', label: `${labelOf(step)}: all ended` }, id);
+    const isAny = completion === 'any';
+    const ending = { ...(isAny && { completion }), ...(fail_fast === true && { failFast: true as const }) };
+    const parallel = isAny || fail_fast === true ? { parallel: ending } : {};
+    this.#node({ id, kind: 'parallel', label: labelOf(step), ...parallel }, id);
+    this.#node({ id: join, kind: 'join', label: `${labelOf(step)}: ${isAny ? 'one succeeded' : 'all ended'}` }, id);
     for (const branch of step.parallel.steps) {
       this.#nodesOf.set(branch.id, []);
       const failure = this.#failure(branch, branch.id, join);

@@ -63,17 +63,25 @@ function ownIssues(step: WorkflowStep, path: string, place: Place): WorkflowIssu
     case 'loop':
       return [...launchIssues(step, path, { ...place, items: itemsOf(step) }), ...loopIssues(step, path, place)];
     case 'parallel':
-      return step.parallel.steps.flatMap((branch, index) => {
-        const at = `${path}.parallel.steps.${index}`;
-        const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
-        return [...launchIssues(branch, at, place), ...rerouted];
-      });
+      return [
+        ...(step.parallel.completion === 'any' && step.parallel.fail_fast === true ? [anyFast(path)] : []),
+        ...step.parallel.steps.flatMap((branch, index) => {
+          const at = `${path}.parallel.steps.${index}`;
+          const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
+          return [...launchIssues(branch, at, place), ...rerouted];
+        }),
+      ];
     case 'gate':
       return gateIssues(step, path, place);
     case 'tool':
       return toolIssues(step, path, place);
   }
 }
+
+const anyFast = (path: string): WorkflowIssue => ({
+  path: `${path}.parallel.fail_fast`,
+  message: 'needs the completion all: with any, a step that fails leaves the others',
+});
 
 const outOf = (path: string): WorkflowIssue => ({
   path,

@@ -81,5 +81,9 @@ function stepStatus(last: Stage | undefined, { status }: WorkflowRunRecord): Wor
   if (last.kind === 'parallel' && last.status === 'completed') {
     return hasEnded(status) ? 'failed' : 'running';
   }
-  return last.status === 'cancelled' ? 'failed' : last.status;
+  if (last.status === 'cancelled') {
+    // One that another step has decided about is not needed any more.
+    return status === 'completed' || !hasEnded(status) ? 'skipped' : 'failed';
+  }
+  return last.status;
 }

@@ -135,8 +135,10 @@ const parallelStep = z.strictObject({
       .array(z.strictObject({ type: z.literal('agent').optional(), ...named, ...launching }))
       .min(2)
       .max(20),
-    /** The run continues when all have ended. */
-    completion: z.literal('all').optional(),
+    /** The run continues when all have ended (when absent), or once one has succeeded, and the others are stopped. */
+    completion: z.enum(['all', 'any']).optional(),
+    /** Whether the others are stopped once one has failed for good. */
+    fail_fast: z.boolean().optional(),
   }),
   on_fail: z.strictObject({ escalate_to: escalation.optional() }).optional(),
 });

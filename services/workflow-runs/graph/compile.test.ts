@@ -123,6 +123,13 @@ describe('workflow graph compiler', () => {
       around('a [type=tool, server=s, tool=x, arguments="[1]"]'),
       /must be a JSON object/,
     ],
+    ['a completion of a prompt', around('a [completion=any]'), /completion is of nodes with type=parallel only/],
+    ['a join of some', around('p [type=parallel, completion=some]'), /completion must be all or any/],
+    [
+      'a fast failure of any',
+      around('p [type=parallel, completion=any, fail_fast=true]'),
+      /fail_fast is of nodes with completion=all/,
+    ],
     ['tools that are no names', around('a [tools="a b"]'), /tools must be up to 100 names/],
     ['turns without tools', around('a [max_turns=2]'), /max_turns needs tools/],
     ['tools of a command', around('a [type=command, command=x, tools=s]'), /tools is of prompts/],

@@ -93,6 +93,14 @@ export interface ToolNode {
   idempotent?: true;
 }
 
+/** When the branches of a parallel node have come to their join; all of them when absent. */
+export interface ParallelNode {
+  /** `any`: once one has succeeded. */
+  completion?: 'any';
+  /** Once one has failed. */
+  failFast?: true;
+}
+
 /** A tool of a server, or all of them. */
 export interface ToolOffer {
   server: string;
@@ -148,6 +156,8 @@ export interface GraphNode {
   child?: ChildNode;
   /** Of `agent`. */
   agent?: AgentNode;
+  /** Of `parallel`; absent where the join waits for all branches. */
+  parallel?: ParallelNode;
   /** Of `prompt`: the tools that its model may call. */
   promptTools?: PromptTools;
   /** Of `tool`. */

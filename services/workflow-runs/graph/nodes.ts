@@ -19,6 +19,7 @@ import { agentOf } from './kinds/agent';
 import { childOf } from './kinds/child';
 import { commandOf } from './kinds/command';
 import { mapOf } from './kinds/map';
+import { parallelOf } from './kinds/parallel';
 import { promptToolsOf } from './kinds/prompt-tools';
 import { toolOf } from './kinds/tool';
 import { namesOf } from './names';
@@ -107,6 +108,7 @@ export function readNode(
       agent,
       tool,
       promptTools,
+      parallel: parallelOf(kind, attributes, problem),
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),

@@ -144,7 +144,7 @@ describe('workflow definitions', () => {
       'steps',
     ],
     [
-      'an early end of parallel steps',
+      'a fast failure of any parallel step',
       aDefinition({
         steps: [
           {
@@ -155,6 +155,7 @@ describe('workflow definitions', () => {
                 { id: 'x', agent: 'coder' },
                 { id: 'y', agent: 'coder' },
               ],
+              completion: 'any',
               fail_fast: true,
             },
           },

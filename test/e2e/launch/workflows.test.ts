@@ -95,6 +95,34 @@ describe('workflow runs', () => {
     expect((await stack.call.post(`${path}/runs/${resumed.id}/resume`, {})).status).toBe(409);
   });
 
+  it('stop the other branches once one has succeeded, or has failed', async () => {
+    const branches = [
+      { id: 'one', agent: 'coder', input: 'One' },
+      { id: 'two', agent: 'coder', input: 'Two' },
+    ];
+    for (const [id, parallel, end, expected] of [
+      ['any', { completion: 'any' }, { status: 'success', summary: 'first' }, { status: 'completed' }],
+      [
+        'fast',
+        { fail_fast: true },
+        { status: 'failed', summary: 'no', error: 'no way' },
+        { status: 'failed', error: 'no way' },
+      ],
+    ] as const) {
+      await define(`join-${id}`, [{ id: 'both', type: 'parallel', parallel: { steps: branches, ...parallel } }]);
+      const run = await begin(`join-${id}`);
+      const [two] = await launched(run.id, 'two');
+      await finish(run.id, 'one', end);
+      const done = await runWhen(run.id, expected);
+      expect(stepOf(done, 'two')).toMatchObject({ status: id === 'any' ? 'skipped' : 'failed', error: null });
+      await eventually(async () =>
+        expect(await stack.call.ok('GET', `/api/agents/${two!.taskId}/attempts/${two!.attemptId}`)).toMatchObject({
+          state: 'ended',
+        }),
+      );
+    }
+  });
+
   it('run branches at the same time, loop over a list, and take another way after a failure', async () => {
     const steps = [
       {

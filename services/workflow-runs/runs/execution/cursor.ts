@@ -71,6 +71,8 @@ export interface Branch {
   cursor: Cursor;
   /** How it came to the join; absent until then. */
   outcome?: Outcome;
+  /** It was cancelled when another one had decided. */
+  cancelled?: true;
 }
 
 /** The stages under way in a walk and its branches. */

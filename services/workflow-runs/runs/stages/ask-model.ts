@@ -14,6 +14,12 @@ const pause = { first: 1_000, longest: 60_000 };
 const heartbeatTimeout = '15 seconds';
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
 
+interface Asking<T> extends Pick<StageContext, 'continuation' | 'progress'> {
+  underWay: StageUnderWay;
+  /** Asks it once; `runPrompt` when absent. */
+  ask?: (input: PromptInput) => Promise<T>;
+}
+
 /** Limits of an activity that asks the model of a node. */
 export const promptActivityOptions = (
   { timeoutMs = usualPromptMs }: Pick<GraphNode, 'timeoutMs'>,
@@ -29,7 +35,6 @@ export const promptActivityOptions = (
  * Asks the model of a node, again as often as the node allows when it does not answer, and then its fallback models likewise. What else goes wrong, such as a service
  * that ends in the middle, is repeated and counts as no attempt.
  *
- * @param ask asks it once; with `runPrompt` when absent
  * @throws ActivityFailure of the last attempt
  * @throws SuspendedError between two attempts, when the execution continues as new
  */
@@ -40,9 +45,8 @@ export async function askModel<T extends PromptAnswer = PromptAnswer>(
     retryDelayMs = pause.first,
     fallbackModels = [],
   }: Pick<GraphNode, 'maxRetries' | 'timeoutMs' | 'retryDelayMs' | 'fallbackModels'>,
-  { underWay, continuation, progress }: { underWay: StageUnderWay } & Pick<StageContext, 'continuation' | 'progress'>,
+  { underWay, continuation, progress, ask }: Asking<T>,
   prompt: PromptInput,
-  ask?: (input: PromptInput) => Promise<T>,
 ): Promise<T> {
   const summary = `prompt of ${prompt.stageId}`;
   if (!ask && !patched('model-attempts')) {

@@ -38,7 +38,7 @@ export function createTalkActivities(deps: TalkDependencies) {
   const { runs, turns, talks, board, models, schemas, now } = deps;
 
   async function store(runId: string, stageId: string, talk: Talk): Promise<void> {
-    await talks.put(runId, stageId, talk, now());
+    await talks.put({ runId, stageId, at: now() }, talk);
     await turns.put(runId, stageId, talkTurns(talk));
   }
 

@@ -36,7 +36,8 @@ export async function promptWithTools(
     const { runPromptTurn } = proxyActivities<Pick<TalkActivities, 'runPromptTurn'>>(
       promptActivityOptions(node, `turn ${turn} of ${prompt.stageId}`),
     );
-    const answer = await askModel(node, { underWay, ...run }, prompt, (asked) => runPromptTurn({ ...asked, ...input }));
+    const ask = (asked: PromptInput) => runPromptTurn({ ...asked, ...input });
+    const answer = await askModel(node, { ...run, underWay, ask }, prompt);
     for (const call of answer.calls.slice(talk.at)) {
       await makeCall(call, { underWay, run, turn });
       talk.at += 1;

@@ -41,7 +41,7 @@ export async function createTalkStore(db: Database) {
       return found && (JSON.parse(found.talk) as Talk);
     },
 
-    async put(runId: string, stageId: string, talk: Talk, at: Date): Promise<void> {
+    async put({ runId, stageId, at }: { runId: string; stageId: string; at: Date }, talk: Talk): Promise<void> {
       const fields = { talk: JSON.stringify(talk), updatedAt: at.toISOString() };
       await records.findOneAndUpdate({ _id: idOf(runId, stageId) }, { $set: fields }, { upsert: true });
     },

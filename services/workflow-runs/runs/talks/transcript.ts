@@ -9,13 +9,13 @@ export function talkMessages({ prompt, turns }: Pick<Talk, 'prompt' | 'turns'>):
   return [{ role: 'user', content: [text(prompt)] }, ...turns.flatMap(turnMessages)];
 }
 
-function turnMessages({ text: said, thinking, toolCalls, results }: TalkTurn): Message[] {
+function turnMessages({ text: answer, thinking, toolCalls, results }: TalkTurn): Message[] {
   return [
     {
       role: 'assistant',
       content: [
         ...thinking.map((data) => ({ kind: 'thinking' as const, data })),
-        ...(said === '' ? [] : [text(said)]),
+        ...(answer === '' ? [] : [text(answer)]),
         ...toolCalls.map((data) => ({ kind: 'tool_call' as const, data })),
       ],
     },
