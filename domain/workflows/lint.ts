@@ -6,8 +6,12 @@ import type {
   WorkflowDefinition,
   WorkflowStep,
 } from '../../contracts/runs/workflows/definition';
+import { schemaProblem } from '../../platform/json/untrusted-schema';
 import { branchesOf, isIssues, readCondition, templateIssues, type ValueNames, valueNames } from './names';
 import { placeholdersOf } from './templates';
+
+/** Schemas are bounded by their contract as well. */
+const schemaBounds = { maxBytes: 65_536 };
 
 /** Of the words for a loop over a list, what is no condition. */
 const ofLists: readonly string[] = ['all_done', 'first_success'];
@@ -145,10 +149,23 @@ function launchIssues(
     ...criteria.flatMap((template, index) =>
       templateIssues(at(`acceptance_criteria.${index}`), { template, known, items }),
     ),
+    ...schemaIssues(step, path),
     ...(input === undefined && criteria.length > 0
       ? [{ path: at('acceptance_criteria'), message: 'needs an input, with which its agent receives them' }]
       : []),
     ...failureIssues(step, path, { definition }),
+  ];
+}
+
+/** What is wrong with the schema of an output. */
+function schemaIssues({ input, output }: LaunchingStep, path: string): WorkflowIssue[] {
+  const { schema } = output ?? {};
+  const problem = schema && schemaProblem(schema, schemaBounds);
+  return [
+    ...(problem === undefined ? [] : [{ path: `${path}.output.schema`, message: problem }]),
+    ...(schema && input === undefined
+      ? [{ path: `${path}.output.schema`, message: 'needs an input, with which its agent receives it' }]
+      : []),
   ];
 }
 

@@ -191,6 +191,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   purgeTasks: purge,
   purgeRunEvents: purge,
   purgeTraces: purge,
+  purgeWorkflowRuns: purge,
   liveHosts: purge,
   purgeSpools: purge,
   beginIssueSync: issues,

@@ -293,6 +293,7 @@ export function createBoardActivities(
       ...common,
       hosts: stores.hosts,
       traces: stores.traces,
+      workflowRuns: stores.workflowRuns,
       settings: retentionSettings,
     }),
   };

@@ -71,6 +71,13 @@ const onFail = z.strictObject({
 
 const named = { id: stepId, name: text(150, 1).optional() };
 
+/** How much a schema of an output may have, as JSON in characters. */
+const maxSchema = 10_000;
+
+const outputSchema = z
+  .record(z.string().max(200), z.json())
+  .refine((schema) => JSON.stringify(schema).length <= maxSchema, `must not exceed ${maxSchema} characters`);
+
 /** What every step that launches an agent has. */
 const launching = {
   agent: slug,
@@ -79,8 +86,11 @@ const launching = {
   session: z.strictObject({ mode: z.literal('fresh') }).optional(),
   /** The text that its agent works on; `{{name}}` and `{{steps.<id>.output}}` stand for values. */
   input: text(20_000).optional(),
-  /** The file that its agent has to write. */
-  output: z.strictObject({ file: filePath.max(500) }).optional(),
+  /** The file that its agent has to write, and the JSON schema that its summary has to fit. */
+  output: z
+    .strictObject({ file: filePath.max(500).optional(), schema: outputSchema.optional() })
+    .refine(({ file, schema }) => file !== undefined || schema !== undefined, 'needs a file or a schema')
+    .optional(),
   acceptance_criteria: z.array(text(1_000, 1)).max(20).optional(),
   on_fail: onFail.optional(),
   /** How long its agent may take once it runs. */

@@ -126,6 +126,8 @@ export interface LaunchNode {
   phase?: string;
   /** The file that has to be written. */
   outputFile?: string;
+  /** The JSON schema that the summary has to fit; the output is the JSON then. */
+  outputSchema?: Record<string, unknown>;
 }
 
 export interface GraphNode {

@@ -114,7 +114,9 @@ describe('workflow definitions', () => {
   it.each([
     ['an unknown field of a step', withStep({ colour: 'red' }), 'steps.0.colour'],
     ['a session that continues', withStep({ session: { mode: 'reuse' } }), 'steps.0.session.mode'],
-    ['outputs by schema', withStep({ output: { schema: {} } }), 'steps.0.output.schema'],
+    ['a schema without an input', withStep({ output: { schema: {} } }), 'steps.0.output.schema'],
+    ['a schema that is none', withStep({ input: 'x', output: { schema: { type: 'text' } } }), 'steps.0.output.schema'],
+    ['a part of an output without a schema', withStep({ input: '{{steps.a.output.x}}' }), 'steps.0.input'],
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
     ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
     ['schemas', aDefinition({ schemas: {} }), 'schemas'],

@@ -20,6 +20,10 @@ export interface StageUnderWay {
   attempt?: number;
   /** The number of its last launch; absent until one was not admitted. */
   launch?: number;
+  /** Of a launch whose output did not fit its schema: what it was, and what is wrong with it. */
+  repair?: { output: string; problem: string };
+  /** How many of its attempts were for a repair. */
+  repaired?: number;
   /** Which of the fallback models is asked, 1 for the first, and its first attempt; absent for the node's own model. */
   fallback?: { at: number; from: number };
   /** Of a map. */
