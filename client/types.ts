@@ -8955,6 +8955,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         __schema0: unknown;
+        __schema1: unknown;
         AcceptedInvitation: {
             apiToken?: components["schemas"]["IssuedApiToken"];
             membershipId: components["schemas"]["MembershipId"];
@@ -12127,6 +12128,7 @@ export interface components {
                 runEventDays: number | null;
                 spoolHours: number;
                 traceDays: number;
+                workflowRunDays: number | null;
             };
             squadChat: boolean;
             toolServers: {
@@ -12277,6 +12279,7 @@ export interface components {
                 runEventDays?: number | null;
                 spoolHours?: number;
                 traceDays?: number;
+                workflowRunDays?: number | null;
             };
             squadChat?: boolean;
             toolServers?: {
@@ -13376,6 +13379,7 @@ export interface components {
                 runEventDays: number | null;
                 spoolHours: number;
                 traceDays: number;
+                workflowRunDays: number | null;
             };
             skills: {
                 decisions: {
@@ -15439,7 +15443,7 @@ export interface components {
             examples: string[];
             hostsAway?: string[];
             /** @enum {string} */
-            kind: "tasks" | "run-events" | "traces" | "spools";
+            kind: "tasks" | "run-events" | "traces" | "spools" | "workflow-runs";
             removed: number;
         };
         ReviewAcceptance: {
@@ -19874,7 +19878,10 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             output?: {
-                file: string;
+                file?: string;
+                schema?: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19912,7 +19919,10 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             output?: {
-                file: string;
+                file?: string;
+                schema?: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19944,8 +19954,9 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             parallel: {
-                /** @constant */
-                completion?: "all";
+                /** @enum {string} */
+                completion?: "all" | "any";
+                fail_fast?: boolean;
                 steps: {
                     acceptance_criteria?: string[];
                     agent: string;
@@ -19963,7 +19974,10 @@ export interface components {
                         retry_step?: string;
                     };
                     output?: {
-                        file: string;
+                        file?: string;
+                        schema?: {
+                            [key: string]: components["schemas"]["__schema0"];
+                        };
                     };
                     /** @enum {string} */
                     phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19980,7 +19994,7 @@ export interface components {
             type: "parallel";
         } | {
             arguments?: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: components["schemas"]["__schema1"];
             };
             condition?: string;
             id: string;
@@ -34441,7 +34455,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                kind: "tasks" | "run-events" | "traces" | "spools";
+                kind: "tasks" | "run-events" | "traces" | "spools" | "workflow-runs";
             };
             cookie?: never;
         };
