@@ -38,6 +38,7 @@ import { issueSyncRoutes } from './integrations/issue-sync/routes';
 import { mcpRoutes } from './integrations/mcp/routes';
 import { toolServerRoutes } from './integrations/tool-servers/routes';
 import { toolCallRoutes } from './integrations/tool-servers/routes.calls';
+import { workflowToolRoutes } from './integrations/tool-servers/routes.workflow-calls';
 import { trackerRoutes } from './integrations/trackers/routes';
 import { costPredictionRoutes } from './knowledge/cost-prediction/routes';
 import { docRoutes } from './knowledge/docs/routes';
@@ -157,6 +158,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: issueSyncRoutes },
   { routes: trackerRoutes },
   { routes: toolCallRoutes },
+  { routes: workflowToolRoutes },
   { routes: toolBridgeRoutes },
   { routes: retentionRoutes },
   { routes: lineCommentSendRoutes },

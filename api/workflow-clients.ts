@@ -30,6 +30,7 @@ import { createToolCaller } from '../workflows/tool-call/client';
 import { createToolDiscovery } from '../workflows/tool-discovery/client';
 import { createTrackerLauncher } from '../workflows/tracker-link/client';
 import { createWorkflowRunClient } from '../workflows/workflow-run/client';
+import { createWorkflowToolCaller } from '../workflows/workflow-tool-call/client';
 import { createTrustLauncher } from '../workflows/workspace-inventory/client';
 import { createRewindLauncher } from '../workflows/workspace-rewind/client';
 import { createWorktreeLauncher } from '../workflows/worktree/client';
@@ -78,6 +79,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     }),
     startTransition: createTransitionStart(client, proofs, hookTimings),
     makeToolCall: createToolCaller(client, { heartbeatTimeoutMs, workspaceId }),
+    makeWorkflowToolCall: createWorkflowToolCaller(client, { heartbeatTimeoutMs, workspaceId }),
     trackerLauncher: createTrackerLauncher(client, env),
     trustLauncher: createTrustLauncher(client, proofs),
     wakeReview: createReviewWake(client, { env, log }),

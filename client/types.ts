@@ -8006,6 +8006,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tool-servers/workflow-runs/{runId}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of the catalog of a workflow run of the caller */
+        post: operations["callWorkflowTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/workflow-runs/{runId}/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Open the immutable tool catalog of a workflow run of the caller */
+        put: operations["openWorkflowToolCatalog"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-servers/workflow-runs/{runId}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel the approval that a tool call of a workflow run waits for */
+        post: operations["withdrawWorkflowToolCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/traces/{attemptId}": {
         parameters: {
             query?: never;
@@ -8904,6 +8955,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         __schema0: unknown;
+        __schema1: unknown;
         AcceptedInvitation: {
             apiToken?: components["schemas"]["IssuedApiToken"];
             membershipId: components["schemas"]["MembershipId"];
@@ -12076,6 +12128,7 @@ export interface components {
                 runEventDays: number | null;
                 spoolHours: number;
                 traceDays: number;
+                workflowRunDays: number | null;
             };
             squadChat: boolean;
             toolServers: {
@@ -12226,6 +12279,7 @@ export interface components {
                 runEventDays?: number | null;
                 spoolHours?: number;
                 traceDays?: number;
+                workflowRunDays?: number | null;
             };
             squadChat?: boolean;
             toolServers?: {
@@ -13327,6 +13381,7 @@ export interface components {
                 runEventDays: number | null;
                 spoolHours: number;
                 traceDays: number;
+                workflowRunDays: number | null;
             };
             skills: {
                 decisions: {
@@ -15390,7 +15445,7 @@ export interface components {
             examples: string[];
             hostsAway?: string[];
             /** @enum {string} */
-            kind: "tasks" | "run-events" | "traces" | "spools";
+            kind: "tasks" | "run-events" | "traces" | "spools" | "workflow-runs";
             removed: number;
         };
         ReviewAcceptance: {
@@ -19827,7 +19882,10 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             output?: {
-                file: string;
+                file?: string;
+                schema?: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19865,7 +19923,10 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             output?: {
-                file: string;
+                file?: string;
+                schema?: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19897,8 +19958,9 @@ export interface components {
             /** @enum {string} */
             on_false?: "skip" | "fail";
             parallel: {
-                /** @constant */
-                completion?: "all";
+                /** @enum {string} */
+                completion?: "all" | "any";
+                fail_fast?: boolean;
                 steps: {
                     acceptance_criteria?: string[];
                     agent: string;
@@ -19916,7 +19978,10 @@ export interface components {
                         retry_step?: string;
                     };
                     output?: {
-                        file: string;
+                        file?: string;
+                        schema?: {
+                            [key: string]: components["schemas"]["__schema0"];
+                        };
                     };
                     /** @enum {string} */
                     phase?: "explore" | "plan" | "implement" | "verify" | "publish";
@@ -19931,6 +19996,31 @@ export interface components {
             };
             /** @constant */
             type: "parallel";
+        } | {
+            arguments?: {
+                [key: string]: components["schemas"]["__schema1"];
+            };
+            condition?: string;
+            id: string;
+            idempotent?: boolean;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            server: string;
+            timeout?: number;
+            tool: string;
+            /** @constant */
+            type: "tool";
         };
         WorkflowStepDecision: {
             comment?: string;
@@ -19952,6 +20042,7 @@ export interface components {
         };
         WorkflowStepState: {
             agent?: string;
+            approvalId?: components["schemas"]["PermissionApprovalId"];
             completedAt: string | null;
             durationMs: number;
             error: string | null;
@@ -19980,6 +20071,102 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             version: number;
+        };
+        WorkflowToolCall: {
+            approvalId?: string;
+            argumentsDigest: string;
+            catalogDigest: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            dispatchedAt?: string;
+            /** Format: date-time */
+            endedAt?: string;
+            error?: {
+                code: string;
+                message: string;
+                remedy: string;
+            };
+            id: string;
+            replayed: boolean;
+            requestedBy: string;
+            result?: {
+                content: unknown[];
+                isError: boolean;
+                structuredContent?: {
+                    [key: string]: unknown;
+                };
+                truncated: boolean;
+            };
+            runId: string;
+            /** @constant */
+            schemaVersion: "workflow-tool-call/v1";
+            serverId: string;
+            stageId: string;
+            /** @enum {string} */
+            state: "requested" | "dispatched" | "completed" | "failed" | "outcome-unknown";
+            tool: string;
+        };
+        WorkflowToolCallRequest: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+            catalogDigest: string;
+            operationId: string;
+            serverId: string;
+            stageId: string;
+            tool: string;
+            waitMs?: number;
+        };
+        WorkflowToolCatalog: {
+            /** Format: date-time */
+            createdAt: string;
+            digest: string;
+            hostId: string;
+            runId: string;
+            /** @constant */
+            schemaVersion: "workflow-tool-catalog/v1";
+            servers: {
+                definitionDigest: string;
+                displayName: string;
+                reason?: {
+                    code: string;
+                    message: string;
+                    remedy: string;
+                };
+                /** @enum {string} */
+                requirement: "required" | "optional";
+                serverId: string;
+                /** @enum {string} */
+                state: "ready" | "degraded";
+                tools: {
+                    annotations?: {
+                        [key: string]: unknown;
+                    };
+                    description?: string;
+                    inputSchema: {
+                        [key: string]: unknown;
+                    };
+                    inputSchemaDigest: string;
+                    name: string;
+                    outputSchema?: {
+                        [key: string]: unknown;
+                    };
+                    outputSchemaDigest?: string;
+                    policy: components["schemas"]["ToolAccess"];
+                    title?: string;
+                }[];
+            }[];
+        };
+        WorkflowToolsRequest: {
+            toolServers: string[];
+        };
+        WorkflowToolWithdrawal: {
+            approvalId: components["schemas"]["PermissionApprovalId"];
+        };
+        WorkflowToolWithdrawn: {
+            withdrawn: boolean;
         };
         WorkflowVariables: {
             [key: string]: (string | number | boolean) | string[];
@@ -34272,7 +34459,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                kind: "tasks" | "run-events" | "traces" | "spools";
+                kind: "tasks" | "run-events" | "traces" | "spools" | "workflow-runs";
             };
             cookie?: never;
         };
@@ -40910,6 +41097,117 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    callWorkflowTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolCallRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolCall"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    openWorkflowToolCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolsRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolCatalog"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    withdrawWorkflowToolCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowToolWithdrawal"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowToolWithdrawn"];
                 };
             };
             /** @description Refused */

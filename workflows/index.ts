@@ -32,6 +32,7 @@ export { toolDiscovery } from './tool-discovery/workflow';
 export { trackerIntrospection } from './tracker-introspection/workflow';
 export { trackerLink } from './tracker-link/workflow';
 export { workflowRun } from './workflow-run/workflow';
+export { workflowToolCall } from './workflow-tool-call/workflow';
 export { workspaceInventory } from './workspace-inventory/workflow';
 export { workspaceRewind, workspaceRewindPlan } from './workspace-rewind/workflow';
 export { worktree } from './worktree/workflow';

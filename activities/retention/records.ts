@@ -5,6 +5,7 @@ import type { TraceStore } from '../../stores/governance/trace-store';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../stores/runs/event-store';
 import type { HostStore } from '../../stores/runs/hosts/host-store';
+import type { WorkflowRunStore } from '../../stores/runs/workflows/workflow-run-store';
 import { type PurgeInput, tally } from './tally';
 
 export interface RecordRetentionDependencies {
@@ -12,6 +13,7 @@ export interface RecordRetentionDependencies {
   events: Pick<RunEventStore, 'purge'>;
   traces: Pick<TraceStore, 'before' | 'remove'>;
   hosts: Pick<HostStore, 'live'>;
+  workflowRuns: Pick<WorkflowRunStore, 'endedBefore' | 'removeEnded'>;
   settings: () => Promise<Features['retention']>;
   now: () => Date;
 }
@@ -53,6 +55,23 @@ export function createRecordRetentionActivities(deps: RecordRetentionDependencie
             break;
           }
           await tallied.take(_id, () => deps.traces.remove(_id));
+        }
+        return tallied.report;
+      }),
+
+    /** Removes runs of workflows that ended long ago, with their stages. */
+    purgeWorkflowRuns: (input: PurgeInput): Promise<RetentionReport> =>
+      withHeartbeat(async (signal) => {
+        const { workflowRunDays } = await deps.settings();
+        const tallied = tally('workflow-runs', input);
+        if (workflowRunDays === null) {
+          return tallied.report;
+        }
+        for await (const { _id } of deps.workflowRuns.endedBefore(daysAgo(workflowRunDays))) {
+          if (signal.aborted) {
+            break;
+          }
+          await tallied.take(_id, () => deps.workflowRuns.removeEnded(_id));
         }
         return tallied.report;
       }),

@@ -3,11 +3,8 @@ import type { ToolCallState } from '../../contracts/integrations/tool-call';
 import type { ToolServerDefinition } from '../../contracts/integrations/tool-server';
 import { findTool } from '../../domain/tool-servers/catalog';
 import { toolServerChanged } from '../../domain/tool-servers/refusals';
-import { createRedactor } from '../../platform/log/redact';
-import { redactJson } from '../../platform/log/redact-json';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ToolServerPool } from '../../providers/tool-servers/pool';
-import { type ToolCallResult, ToolServerError } from '../../providers/tool-servers/tool-server';
 import type { ToolCallEnd, ToolCallRecord, ToolCallStore } from '../../stores/integrations/tool-call-store';
 import type { ToolCatalogStore } from '../../stores/integrations/tool-catalog-store';
 import type { ToolServerStore } from '../../stores/integrations/tool-server-store';
@@ -16,6 +13,7 @@ import type { RunEventStore } from '../../stores/runs/event-store';
 import { hasRunningAgent } from '../../stores/runs/launch/launch-parent';
 import type { ToolCallRef } from '../../workflows/tool-call/messages';
 import { publishCall } from './events';
+import { lostResponse, sendCall } from './send';
 
 export interface ToolCallRecordDependencies {
   attempts: Pick<AttemptStore, 'get'>;
@@ -29,9 +27,6 @@ export interface ToolCallDependencies extends ToolCallRecordDependencies {
   servers: Pick<ToolServerStore, 'definition'>;
   pool: Pick<ToolServerPool, 'use' | 'close'>;
 }
-
-const redact = createRedactor();
-const resultBounds = { bytes: 1_200_000, depth: 48, items: 20_000 };
 
 /** What the worker of the agent does of a call. */
 export function createToolCallActivities(deps: ToolCallDependencies) {
@@ -67,33 +62,22 @@ export function createToolCallActivities(deps: ToolCallDependencies) {
     { attempt, call, definition }: { attempt: AttemptRecord; call: ToolCallRecord; definition: ToolServerDefinition },
     signal: AbortSignal,
   ): Promise<void> {
-    let outcome: ToolCallEnd;
-    try {
-      const result = await deps.pool.use(definition, attempt._id, async (connection) => {
-        const taken = await deps.calls.dispatch(call.id, deps.now().toISOString());
-        if (!taken) {
-          return undefined;
-        }
-        await publishCall(deps.events, attempt, taken);
-        return connection.callTool({
-          name: call.tool,
-          arguments: taken.arguments ?? {},
-          signal,
-          timeoutMs: definition.toolTimeoutMs,
-        });
-      });
-      if (!result) {
-        return;
-      }
-      outcome = { state: 'completed', result: stored(result) };
-    } catch (error) {
-      if (!(error instanceof ToolServerError)) {
-        throw error;
-      }
-      const { code, message, remedy, isSent } = error;
-      outcome = { state: isSent ? 'outcome-unknown' : 'failed', error: { code, message, remedy } };
+    const outcome = await sendCall(
+      {
+        pool: deps.pool,
+        take: async () => {
+          const taken = await deps.calls.dispatch(call.id, deps.now().toISOString());
+          if (taken) {
+            await publishCall(deps.events, attempt, taken);
+          }
+          return taken;
+        },
+      },
+      { definition, key: attempt._id, tool: call.tool, signal },
+    );
+    if (outcome) {
+      await end(attempt, call, outcome);
     }
-    await end(attempt, call, outcome);
   }
 
   async function end(attempt: AttemptRecord, { id }: ToolCallRecord, outcome: ToolCallEnd): Promise<void> {
@@ -136,7 +120,11 @@ export function createToolCallRecordActivities(deps: ToolCallRecordDependencies)
       const { attempt, call } = await loaded(deps, ref);
       const at = deps.now().toISOString();
       await deps.calls.end(call.id, { from: ['requested'], end: { state: 'failed', error: notSent }, at });
-      await deps.calls.end(call.id, { from: ['dispatched'], end: { state: 'outcome-unknown', error: lost }, at });
+      await deps.calls.end(call.id, {
+        from: ['dispatched'],
+        end: { state: 'outcome-unknown', error: lostResponse },
+        at,
+      });
       const settled = await deps.calls.get(call.id);
       await publishCall(deps.events, attempt, settled ?? call);
       return settled?.state ?? call.state;
@@ -151,12 +139,6 @@ const notSent = {
   message: 'No worker supervises the agent of the run, or it did not respond; the call was not sent.',
   remedy: 'Call again with a new operationId once the run has a worker.',
 };
-const lost = {
-  code: 'response-lost',
-  message: 'The worker ended between the call and its response: whether the tool took effect is not known.',
-  remedy: 'Find out what the tool did before calling it again with a new operationId.',
-};
-
 /** The call and its attempt. @throws ApplicationFailure for a call that was not requested */
 async function loaded(
   { attempts, calls }: Pick<ToolCallRecordDependencies, 'attempts' | 'calls'>,
@@ -167,18 +149,4 @@ async function loaded(
     throw ApplicationFailure.nonRetryable(`No call ${callId} of ${attemptId}.`, 'TOOL_CALL_MISSING');
   }
   return { attempt, call };
-}
-
-/** A result as it is stored and returned, each time the same: without what looks like a secret. */
-function stored({ isError, truncated, ...content }: ToolCallResult) {
-  const { value } = redactJson(content, redact, resultBounds);
-  const { content: parts, structuredContent } = value;
-  return {
-    content: Array.isArray(parts) ? parts : [],
-    ...(typeof structuredContent === 'object' && structuredContent !== null
-      ? { structuredContent: structuredContent as Record<string, unknown> }
-      : {}),
-    isError,
-    truncated: truncated || !Array.isArray(parts),
-  };
 }

@@ -1,6 +1,8 @@
 import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { LaunchRequest } from '../../contracts/runs/launch/launch';
+import { reportBy } from '../../domain/workflows/launch-node';
 import { compact } from '../../platform/json/compact';
+import { compileUntrustedSchema, UntrustedSchemaError } from '../../platform/json/untrusted-schema';
 import type {
   LaunchActivities,
   LaunchInput,
@@ -35,21 +37,26 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
   async function taskFor(run: WorkflowRunRecord, input: LaunchInput): Promise<{ taskId: string } | { error: string }> {
     const { taskId: ofRun } = run.board;
     const parent = ofRun === null ? undefined : (await board.get(ofRun))?.task;
-    if (input.input === undefined) {
+    if (input.input === undefined && !input.repair) {
       return parent ? { taskId: parent.id } : { error: 'The step has no input, and the run has no task.' };
     }
     const about = `Step \`${input.stepId}\` of the workflow run \`${input.runId}\`.`;
     const fields = {
       title: input.title,
-      description: `${input.input}\n\n${about}`,
+      description: `${input.repair ? repairOf(input, input.repair) : input.input}\n\n${about}`,
       ...compact({
         agent: input.agent,
         project: parent?.project,
         git: parent?.git?.repo === undefined ? undefined : { repo: parent.git.repo },
       }),
     };
-    // The task of a step, whatever the attempt.
-    const taskId = taskIdOf(run.created_at, input.runId, input.stageId);
+    // The task of a step, whatever the attempt; a repair has one of its own.
+    const taskId = taskIdOf(
+      run.created_at,
+      input.runId,
+      input.stageId,
+      ...(input.repair ? ['repair', input.repair.problem, input.repair.output] : []),
+    );
     return createTaskOnce(deps, { taskId, input: fields, actor: run.created_by });
   }
 
@@ -66,10 +73,12 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
       return { state: 'failed', reason: reason.slice(0, 1_000), ...compact({ output }) };
     }
     const { outputFile } = input;
-    if (outputFile !== undefined && !wrote(last, outputFile)) {
+    if (outputFile !== undefined && !input.repair && !wrote(last, outputFile)) {
       return { state: 'failed', reason: `The agent has not written ${outputFile}.`, ...compact({ output }) };
     }
-    return { state: 'success', output: output ?? '' };
+    return input.outputSchema
+      ? fitting(input.outputSchema, completion.summary)
+      : { state: 'success', output: output ?? '' };
   }
 
   async function stop(launch: LaunchKey, actor: string): Promise<void> {
@@ -120,6 +129,48 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
     stopLaunch: (launch) => stop(launch, 'system:workflow-cancel'),
   };
 }
+
+/** How much JSON may be an output, in characters. */
+const maxJson = 65_536;
+const schemaBounds = { maxBytes: 65_536 };
+/** JSON in a block of Markdown is JSON. */
+const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/;
+
+/** A summary as the JSON that a schema asks for, or what is wrong with it. */
+function fitting(schema: Record<string, unknown>, summary: string): LaunchState {
+  const misfit = (reason: string): LaunchState => ({
+    ...{ state: 'failed', misfit: true, output: summary.slice(0, maxOutput) },
+    reason: `Its summary does not fit the schema of the step: ${reason}`.slice(0, 1_000),
+  });
+  const [, block = summary] = fenced.exec(summary) ?? [];
+  let value: unknown;
+  try {
+    value = JSON.parse(block);
+  } catch {
+    return misfit('it is no JSON.');
+  }
+  if (block.length > maxJson) {
+    return misfit(`it has more than ${maxJson} characters.`);
+  }
+  try {
+    const issues = compileUntrustedSchema(schema, schemaBounds)(value);
+    const named = issues.map(({ path, message }) => `${path} ${message}`.trim());
+    return issues.length === 0 ? { state: 'success', output: value } : misfit(`${named.join('; ')}.`);
+  } catch (error) {
+    if (!(error instanceof UntrustedSchemaError)) {
+      throw error;
+    }
+    return misfit(`${error.message}.`);
+  }
+}
+
+/** What an agent works on that reports again what another one has reported otherwise than its schema asks for. */
+const repairOf = (
+  { title, outputSchema = {} }: LaunchInput,
+  { output, problem }: NonNullable<LaunchInput['repair']>,
+): string =>
+  `An agent has worked on "${title}" and reported the summary below. ${problem}\n\n` +
+  `${reportBy(outputSchema)}\n\nChange nothing else. The summary was:\n\n${output}`;
 
 const isOver = (startedAt: string, timeoutMs: number, now: Date): boolean =>
   now.getTime() > Date.parse(startedAt) + timeoutMs;

@@ -103,6 +103,8 @@ const retention = z.strictObject({
   traceDays: count(90),
   /** Hours after the last change of the spool of an agent that outlived its worker. */
   spoolHours: count(8_760),
+  /** Days after the end of a run of a workflow. */
+  workflowRunDays: count(36_500).nullable(),
 });
 
 /** Through which names definitions of tool servers reach credentials of workers, and through no others. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What is retained for a while and then purged. */
-export const retentionKind = z.enum(['tasks', 'run-events', 'traces', 'spools']);
+export const retentionKind = z.enum(['tasks', 'run-events', 'traces', 'spools', 'workflow-runs']);
 export type RetentionKind = z.infer<typeof retentionKind>;
 
 /** What a purge has removed, or what it would remove. */

@@ -40,6 +40,8 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
   reaches?: Reached;
   /** Everything that makes the action what it is: an approval is of exactly this. */
   subject?: Readonly<Record<string, unknown>>;
+  /** What requires an approval of it besides the rules: the definition of a tool server. */
+  requires?: readonly RuleReason[];
   /** Facts for the trace. */
   facts?: Readonly<Record<string, unknown>>;
   /** Of a launch by a watcher. */
@@ -55,7 +57,7 @@ export interface AskedAction extends Pick<ActionQuestion, 'agent' | 'project' | 
 }
 
 /** Where a rule comes from. */
-export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'agent-permission' | 'budget';
+export type RuleSource = 'watcher-policy' | 'policy' | 'tool-policy' | 'tool-server' | 'agent-permission' | 'budget';
 
 /** What one rule decides about an action, and what would change that. */
 export interface RuleReason {

@@ -10,6 +10,13 @@ interface Refused {
   approval?: { id: string; status: string };
 }
 
+/** What the id of a rule is called, by its source. */
+const ruleNames: Partial<Record<RuleReason['source'], string>> = {
+  policy: 'policy',
+  'tool-policy': 'role',
+  'tool-server': 'serverId',
+};
+
 /** Why an action that the rules block, or that waits for an approval, is not done; nothing for one that may be. */
 export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): Refusal | undefined {
   const [first] = reasons;
@@ -27,7 +34,7 @@ export function ruleRefusal({ decision, reasons, traceId, approval }: Refused): 
   return refusal(code, `${reason} ${remedy}`, {
     code,
     source,
-    ...(source === 'policy' ? { policy: id } : source === 'tool-policy' ? { role: id } : { agent: id }),
+    ...{ [ruleNames[source] ?? 'agent']: id },
     ...(rule === undefined ? {} : { rule }),
     reason,
     remedy,

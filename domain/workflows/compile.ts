@@ -3,6 +3,7 @@ import type {
   LaunchingStep,
   LoopStep,
   ParallelStep,
+  ToolStep,
   WorkflowDefinition,
   WorkflowStep,
   WorkflowVariables,
@@ -12,6 +13,7 @@ import type { Condition, Graph, GraphEdge, GraphNode } from '../../services/work
 import { launchNode } from './launch-node';
 import { isIssues, readCondition, type ValueNames, valueNames } from './names';
 import { graphText } from './templates';
+import { toolNode } from './tool-node';
 
 /** Nodes that no step is called like: ids of steps have no dots. */
 export const ends = { start: '.start', exit: '.exit', fail: '.fail' } as const;
@@ -118,6 +120,8 @@ class Compiler {
         return this.#gate(step, next);
       case 'parallel':
         return this.#parallel(step, next);
+      case 'tool':
+        return this.#tool(step, next);
     }
   }
 
@@ -207,9 +211,13 @@ class Compiler {
 
   #parallel(step: ParallelStep, next: Target): string {
     const { id } = step;
+    const { completion, fail_fast } = step.parallel;
     const join = `${id}.join`;
-    this.#node({ id, kind: 'parallel', label: labelOf(step) }, id);
-    this.#node({ id: join, kind: 'join', label: `${labelOf(step)}: all ended` }, id);
+    const isAny = completion === 'any';
+    const ending = { ...(isAny && { completion }), ...(fail_fast === true && { failFast: true as const }) };
+    const parallel = isAny || fail_fast === true ? { parallel: ending } : {};
+    this.#node({ id, kind: 'parallel', label: labelOf(step), ...parallel }, id);
+    this.#node({ id: join, kind: 'join', label: `${labelOf(step)}: ${isAny ? 'one succeeded' : 'all ended'}` }, id);
     for (const branch of step.parallel.steps) {
       this.#nodesOf.set(branch.id, []);
       const failure = this.#failure(branch, branch.id, join);
@@ -217,6 +225,14 @@ class Compiler {
     }
     this.#edge(join, next);
     this.#failure({ on_fail: step.on_fail }, id, next)(join);
+    return id;
+  }
+
+  #tool(step: ToolStep, next: Target): string {
+    const { id } = step;
+    this.#node(toolNode(step), id);
+    this.#edge(id, next);
+    this.#failure(step, id, next)(id);
     return id;
   }
 

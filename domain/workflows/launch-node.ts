@@ -24,10 +24,15 @@ export function launchNode(
         model,
         phase: step.phase,
         outputFile: step.output?.file,
+        outputSchema: step.output?.schema,
       }),
     },
   };
 }
+
+/** What an agent is told of the form of its summary. */
+export const reportBy = (schema: object): string =>
+  `Report as your summary JSON that fits this JSON schema, and nothing else:\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
 
 /** The text of a step with its criteria and its file; `undefined` for one that works on the task of the run as it is. */
 function textOf(
@@ -41,6 +46,7 @@ function textOf(
   return [
     graphText(input, items),
     ...(accepted.length > 0 ? [`Acceptance criteria:\n${accepted.join('\n')}`] : []),
-    ...(output ? [`Write the result to \`${graphText(output.file)}\`.`] : []),
+    ...(output?.file === undefined ? [] : [`Write the result to \`${graphText(output.file)}\`.`]),
+    ...(output?.schema ? [graphText(reportBy(output.schema))] : []),
   ].join('\n\n');
 }

@@ -2,10 +2,16 @@ import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
 import type {
   LaunchingStep,
   LoopStep,
+  ToolStep,
   WorkflowDefinition,
   WorkflowStep,
 } from '../../contracts/runs/workflows/definition';
+import { schemaProblem } from '../../platform/json/untrusted-schema';
 import { branchesOf, isIssues, readCondition, templateIssues, type ValueNames, valueNames } from './names';
+import { placeholdersOf } from './templates';
+
+/** Schemas are bounded by their contract as well. */
+const schemaBounds = { maxBytes: 65_536 };
 
 /** Of the words for a loop over a list, what is no condition. */
 const ofLists: readonly string[] = ['all_done', 'first_success'];
@@ -28,7 +34,7 @@ export function definitionIssues(definition: WorkflowDefinition): WorkflowIssue[
 }
 
 const worksOnTask = (step: WorkflowStep): boolean =>
-  step.type === 'gate'
+  step.type === 'gate' || step.type === 'tool'
     ? false
     : step.type === 'parallel'
       ? step.parallel.steps.some(({ input }) => input === undefined)
@@ -61,15 +67,25 @@ function ownIssues(step: WorkflowStep, path: string, place: Place): WorkflowIssu
     case 'loop':
       return [...launchIssues(step, path, { ...place, items: itemsOf(step) }), ...loopIssues(step, path, place)];
     case 'parallel':
-      return step.parallel.steps.flatMap((branch, index) => {
-        const at = `${path}.parallel.steps.${index}`;
-        const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
-        return [...launchIssues(branch, at, place), ...rerouted];
-      });
+      return [
+        ...(step.parallel.completion === 'any' && step.parallel.fail_fast === true ? [anyFast(path)] : []),
+        ...step.parallel.steps.flatMap((branch, index) => {
+          const at = `${path}.parallel.steps.${index}`;
+          const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
+          return [...launchIssues(branch, at, place), ...rerouted];
+        }),
+      ];
     case 'gate':
       return gateIssues(step, path, place);
+    case 'tool':
+      return toolIssues(step, path, place);
   }
 }
+
+const anyFast = (path: string): WorkflowIssue => ({
+  path: `${path}.parallel.fail_fast`,
+  message: 'needs the completion all: with any, a step that fails leaves the others',
+});
 
 const outOf = (path: string): WorkflowIssue => ({
   path,
@@ -93,6 +109,29 @@ function gateIssues(
   ];
 }
 
+function toolIssues(step: ToolStep, path: string, place: Place): WorkflowIssue[] {
+  const { arguments: values = {}, tool } = step;
+  return [
+    ...(placeholdersOf(tool).length > 0
+      ? [{ path: `${path}.tool`, message: 'must be written out: only the arguments hold values' }]
+      : []),
+    ...textsOf(values, `${path}.arguments`).flatMap(([at, template]) =>
+      templateIssues(at, { template, known: place.known }),
+    ),
+    ...failureIssues(step, path, place),
+  ];
+}
+
+/** The texts in a JSON value, with their paths. */
+function textsOf(value: unknown, path: string): [path: string, text: string][] {
+  if (typeof value === 'string') {
+    return [[path, value]];
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, each]) => textsOf(each, `${path}.${name}`.slice(0, 200)))
+    : [];
+}
+
 const itemsOf = ({ loop }: LoopStep): string[] => (loop.over === undefined ? [] : [loop.item_var ?? 'item']);
 
 function launchIssues(
@@ -100,7 +139,7 @@ function launchIssues(
   path: string,
   { known, definition, items = [] }: Place & { items?: readonly string[] },
 ): WorkflowIssue[] {
-  const { agent, input, on_fail: onFail, acceptance_criteria: criteria = [] } = step;
+  const { agent, input, acceptance_criteria: criteria = [] } = step;
   const at = (name: string): string => `${path}.${name}`;
   return [
     ...(definition.agents.some(({ id }) => id === agent)
@@ -110,9 +149,34 @@ function launchIssues(
     ...criteria.flatMap((template, index) =>
       templateIssues(at(`acceptance_criteria.${index}`), { template, known, items }),
     ),
+    ...schemaIssues(step, path),
     ...(input === undefined && criteria.length > 0
       ? [{ path: at('acceptance_criteria'), message: 'needs an input, with which its agent receives them' }]
       : []),
+    ...failureIssues(step, path, { definition }),
+  ];
+}
+
+/** What is wrong with the schema of an output. */
+function schemaIssues({ input, output }: LaunchingStep, path: string): WorkflowIssue[] {
+  const { schema } = output ?? {};
+  const problem = schema && schemaProblem(schema, schemaBounds);
+  return [
+    ...(problem === undefined ? [] : [{ path: `${path}.output.schema`, message: problem }]),
+    ...(schema && input === undefined
+      ? [{ path: `${path}.output.schema`, message: 'needs an input, with which its agent receives it' }]
+      : []),
+  ];
+}
+
+/** What is wrong with what follows when a step has failed. */
+function failureIssues(
+  { on_fail: onFail }: Pick<LaunchingStep, 'on_fail'>,
+  path: string,
+  { definition }: Pick<Place, 'definition'>,
+): WorkflowIssue[] {
+  const at = (name: string): string => `${path}.${name}`;
+  return [
     ...(onFail?.retry_step !== undefined && !definition.steps.some(({ id }) => id === onFail.retry_step)
       ? [{ path: at('on_fail.retry_step'), message: `${onFail.retry_step} is no step` }]
       : []),

@@ -12,6 +12,8 @@ export interface ValueNames {
   variables: ReadonlySet<string>;
   lists: ReadonlySet<string>;
   outputs: ReadonlySet<string>;
+  /** Of the outputs, those that may have parts. */
+  parted: ReadonlySet<string>;
   answers: ReadonlySet<string>;
 }
 
@@ -24,8 +26,15 @@ export function valueNames({ steps, variables = {} }: WorkflowDefinition): Value
     variables: new Set(entries.filter(([, value]) => !Array.isArray(value)).map(([name]) => name)),
     lists: new Set(entries.filter(([, value]) => Array.isArray(value)).map(([name]) => name)),
     outputs: new Set([
-      ...steps.filter(({ type }) => type === 'agent' || type === 'loop').map(({ id }) => id),
+      ...steps.filter(({ type }) => ['agent', 'loop', 'tool'].includes(type)).map(({ id }) => id),
       ...steps.flatMap((step) => branchesOf(step).map(({ id }) => id)),
+    ]),
+    parted: new Set([
+      ...steps.filter(({ type }) => type === 'tool').map(({ id }) => id),
+      ...steps
+        .flatMap((step) => ('agent' in step ? [step] : branchesOf(step)))
+        .filter(({ output }) => output?.schema !== undefined)
+        .map(({ id }) => id),
     ]),
     answers: new Set(steps.filter(({ type }) => type === 'gate').map(({ id }) => id)),
   };
@@ -36,7 +45,11 @@ function whyUnknown(name: string, known: ValueNames, items: readonly string[]): 
   const of = stepValue(name);
   if (of) {
     const has = of.kind === 'output' ? known.outputs : known.answers;
-    return has.has(of.step) ? undefined : `{{${name}}}: no step ${of.step} has an ${of.kind}`;
+    if (!has.has(of.step)) {
+      return `{{${name}}}: no step ${of.step} has an ${of.kind}`;
+    }
+    const hasParts = of.path.length === 0 || (of.kind === 'output' && known.parted.has(of.step));
+    return hasParts ? undefined : `{{${name}}}: only outputs with a schema, and those of tools, have parts`;
   }
   if (known.lists.has(name)) {
     return `{{${name}}} is a list, which only loop.over may name`;
@@ -83,7 +96,8 @@ export function readCondition(written: string, path: string, known: ValueNames):
       issues.push({ path, message });
     }
     const of = stepValue([name, ...fields].join('.'));
-    return { name: of ? `${of.step}_${of.kind}` : name, ...rest };
+    const parts = of && of.path.length > 0 ? { path: of.path } : {};
+    return { name: of ? `${of.step}_${of.kind}` : name, ...parts, ...rest };
   };
   const condition = parsed.map(renamed);
   return issues.length > 0 ? issues : condition;

@@ -1,11 +1,13 @@
-/** `{{name}}` or `{{steps.plan.output}}`. */
-const placeholder = /\{\{\s*([a-z][a-z0-9_.-]{0,100})\s*\}\}/g;
-const ofStep = /^steps\.([a-z][a-z0-9_-]*)\.(output|answer)$/;
+/** `{{name}}`, `{{steps.plan.output}}`, or a part of one that is JSON: `{{steps.plan.output.score}}`. */
+const placeholder = /\{\{\s*(steps\.[A-Za-z0-9_.-]{1,200}|[a-z][a-z0-9_.-]{0,100})\s*\}\}/g;
+const ofStep = /^steps\.([a-z][a-z0-9_-]*)\.(output|answer)((?:\.[A-Za-z0-9_-]+)*)$/;
 
 /** What the values of a run are called that a definition calls otherwise; `undefined` for what is no value of a step. */
-export function stepValue(name: string): { step: string; kind: 'output' | 'answer' } | undefined {
-  const [, step, kind] = ofStep.exec(name) ?? [];
-  return step === undefined ? undefined : { step, kind: kind as 'output' | 'answer' };
+export function stepValue(
+  name: string,
+): { step: string; kind: 'output' | 'answer'; /** What leads to a part of it. */ path: string[] } | undefined {
+  const [, step, kind, path = ''] = ofStep.exec(name) ?? [];
+  return step === undefined ? undefined : { step, kind: kind as 'output' | 'answer', path: path.split('.').slice(1) };
 }
 
 /** The names that a template refers to. */
@@ -27,7 +29,7 @@ export function graphText(template: string, items: Readonly<Record<string, strin
     const of = stepValue(name);
     const value = Object.hasOwn(items, name)
       ? escaped(items[name] ?? '')
-      : `\${${of ? `${of.step}_${of.kind}` : name}}`;
+      : `\${${of ? [`${of.step}_${of.kind}`, ...of.path].join('.') : name}}`;
     text += escaped(template.slice(at, match.index)) + value;
     at = match.index + whole.length;
   }

@@ -1,9 +1,11 @@
 import { createAgentActivities } from './board/activities';
+import { createToolActivities } from './board/tools';
 import { createCommandActivities } from './commands/activities';
 import { createChildRunActivities } from './runs/children/activities';
 import { createChildRunOpener } from './runs/children/open-child';
 import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
+import { createTalkActivities } from './runs/talks/activities';
 import { createSessionActivities } from './sessions/activities';
 
 /** Everything the workflows of this service call. */
@@ -11,8 +13,10 @@ export function createWorkflowRunsActivities(runs: RunsContext) {
   return {
     ...createSessionActivities(runs),
     ...createRunActivities(runs),
+    ...createTalkActivities(runs),
     ...createCommandActivities(runs),
     ...createAgentActivities(runs),
+    ...createToolActivities(runs),
     ...createChildRunActivities({ ...runs, openChild: createChildRunOpener(runs) }),
   };
 }

@@ -102,7 +102,8 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
     const byTools = await toolPolicyReasons(toolPolicies, asked);
     const byWatcher = asked.watcher && watcherReason(asked.watcher);
     const byBudget = await budgets.findings(asked, asking.hold);
-    const others = [...byTools.reasons, ...byPermission, ...byBudget.reasons];
+    const { requires = [] } = asked;
+    const others = [...byTools.reasons, ...requires, ...byPermission, ...byBudget.reasons];
     const first = byWatcher?.reason ? [byWatcher.reason] : [];
     const combined = combineReasons([...first, ...evaluated.matches.map(policyReason), ...others]);
     // What the watcher policy leaves to a person no approval lets through.
@@ -112,7 +113,8 @@ export function createDecisionPoint(sources: DecisionPointSources, now: () => Da
       ...(byWatcher ? [byWatcher.evaluated] : []),
       ...evaluated.evaluatedRules,
       ...byTools.evaluatedRules,
-      ...byPermission.map(permissionRule),
+      ...requires.map(reasonRule('tool-policy')),
+      ...byPermission.map(reasonRule('agent-permission')),
       ...byBudget.evaluatedRules,
     ];
     const warnings = decided.reasons.filter(({ decision }) => decision === 'warn').map(({ reason }) => reason);
@@ -190,20 +192,25 @@ function domainReason(permission: AgentPermission, reaches: Reached): RuleReason
     : { source: 'agent-permission', id, rule: 'trusted-domains', decision: 'require-approval', reason, remedy };
 }
 
-const permissionRule = ({ id, rule, decision, reason }: RuleReason): EvaluatedRule => ({
-  id,
-  label: String(rule),
-  type: 'agent-permission',
-  status: 'matched',
-  outcome: outcomes[decision],
-  message: reason,
-});
+const reasonRule =
+  (type: EvaluatedRule['type']) =>
+  ({ id, rule, decision, reason }: RuleReason): EvaluatedRule => ({
+    id,
+    label: String(rule ?? id),
+    type,
+    status: 'matched',
+    outcome: outcomes[decision],
+    message: reason,
+  });
 
 /** That of the rule that decided; of the budgets where only they are about the action. */
 function kindOf(first: RuleReason | undefined, rules: readonly EvaluatedRule[]): TraceInput['kind'] {
   const isBudget = first ? first.source === 'budget' : rules.every(({ type }) => type === 'budget');
   if (isBudget) {
     return 'budget-policy';
+  }
+  if (first?.source === 'tool-server') {
+    return 'tool-policy';
   }
   return first === undefined || first.source === 'watcher-policy' || first.source === 'budget'
     ? 'policy'

@@ -10,7 +10,10 @@ import type { Asking, DecisionPoint, RuleDecision } from './decision-point';
 const codes = { POLICY_BLOCKED: 403, APPROVAL_REQUIRED: 409, ADMISSION_BUDGET_EXHAUSTED: 409 } as const;
 
 /** An action that an actor is about to do. */
-export interface ActorAction extends Pick<AskedAction, 'action' | 'actor' | 'also' | 'subject'> {
+export interface ActorAction extends Pick<
+  AskedAction,
+  'action' | 'actor' | 'also' | 'subject' | 'tools' | 'roles' | 'requires' | 'facts'
+> {
   taskId?: string | undefined;
   project: string | undefined;
   reaches?: AskedAction['reaches'] | undefined;

@@ -4,11 +4,12 @@ import { createIssueMappingStore } from './issue-mapping-store';
 import { createIssueSyncStore } from './issue-sync-store';
 import { createPullRequestStore } from './pull-request-store';
 import { createToolCallStore } from './tool-call-store';
-import { createToolCatalogStore } from './tool-catalog-store';
+import { createToolCatalogStore, createWorkflowToolCatalogStore } from './tool-catalog-store';
 import { createToolDiscoveryStore } from './tool-discovery-store';
 import { createToolServerStore } from './tool-server-store';
 import { createTrackerLinkStore } from './trackers/tracker-link-store';
 import { createTrackerStore } from './trackers/tracker-store';
+import { createWorkflowToolCallStore } from './workflow-tools/call-store';
 
 /** Opens the stores of what is shared with other systems. */
 export const openIntegrationStores = (database: Database) =>
@@ -22,4 +23,6 @@ export const openIntegrationStores = (database: Database) =>
     toolServers: createToolServerStore(database),
     trackerLinks: createTrackerLinkStore(database),
     trackers: createTrackerStore(database),
+    workflowToolCalls: createWorkflowToolCallStore(database),
+    workflowToolCatalogs: createWorkflowToolCatalogStore(database),
   });

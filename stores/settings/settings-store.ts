@@ -64,7 +64,7 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
     reservePerRun: { tokens: 50_000, costUsd: 1 },
     limits: { workspace: noBudget, project: noBudget, agent: noBudget, task: noBudget, tree: noBudget },
   },
-  retention: { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24 },
+  retention: { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24, workflowRunDays: null },
   toolServers: { credentialScopes: [] },
   admission: {
     enabled: true,

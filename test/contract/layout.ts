@@ -63,6 +63,7 @@ const parts: Record<string, string> = {
   'settings/budget': 'settings',
   'integrations/tool-call': 'tool-servers',
   'integrations/tool-catalog': 'tool-servers',
+  'integrations/workflow-tool': 'tool-servers',
   'runs/attempt-handle': 'attempts',
   'runs/callback-secret': 'reports',
   'runs/claim': 'reports',

@@ -44,6 +44,7 @@ import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
 import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
+import { workflowToolScenarios } from './scenarios/workflows/workflow-tools';
 import { worktreeScenarios } from './scenarios/worktrees';
 
 const histories = join(__dirname, 'histories');
@@ -64,6 +65,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   scheduled: scheduledLaunchScenarios,
   deliverables: scheduledDeliverableScenarios,
   workflows: workflowRunScenarios,
+  'workflow-tools': workflowToolScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,

@@ -19,6 +19,7 @@ import { temporaryAuthorityId } from '../../workflows/temporary-authority/messag
 import { toolCallWorkflowId } from '../../workflows/tool-call/messages';
 import { trackerIntrospectionId } from '../../workflows/tracker-introspection/messages';
 import { trackerLinkWorkflowId } from '../../workflows/tracker-link/messages';
+import { workflowToolCallId } from '../../workflows/workflow-tool-call/messages';
 import { rewindPlanId, workspaceRewindId } from '../../workflows/workspace-rewind/messages';
 import { worktreeId } from '../../workflows/worktree/messages';
 import type { createBoardActivities } from './board-activities';
@@ -59,6 +60,10 @@ const pull: ActivityCaller = { workflows: ['pullRequest'], workflowId: ({ taskId
 const toolCall: ActivityCaller = {
   workflows: ['toolCall'],
   workflowId: ({ callId }) => toolCallWorkflowId(id(callId)),
+};
+const workflowToolCall: ActivityCaller = {
+  workflows: ['workflowToolCall'],
+  workflowId: ({ callId }) => workflowToolCallId(id(callId)),
 };
 const tracked: ActivityCaller = {
   workflows: ['trackerLink'],
@@ -156,6 +161,8 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   toolCallQueue: toolCall,
   runToolCall: toolCall,
   settleToolCall: toolCall,
+  runWorkflowToolCall: workflowToolCall,
+  settleWorkflowToolCall: workflowToolCall,
   introspectTracker: {
     workflows: ['trackerIntrospection'],
     workflowId: ({ provider, project }) => trackerIntrospectionId(id(provider), id(project)),
@@ -184,6 +191,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   purgeTasks: purge,
   purgeRunEvents: purge,
   purgeTraces: purge,
+  purgeWorkflowRuns: purge,
   liveHosts: purge,
   purgeSpools: purge,
   beginIssueSync: issues,
@@ -219,6 +227,9 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   startLaunch: workflowRun,
   observeLaunch: workflowRun,
   stopLaunch: workflowRun,
+  openToolCatalog: workflowRun,
+  callTool: workflowRun,
+  withdrawToolCall: workflowRun,
   readAdapterDefinitions: adapter,
   startScheduledRun: { workflows: ['scheduledWorkflow'] },
   launchScheduled: { workflows: ['scheduledLaunch'] },

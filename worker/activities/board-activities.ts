@@ -39,6 +39,8 @@ import { createIntrospectionActivities } from '../../activities/trackers/introsp
 import { createTrackers } from '../../activities/trackers/open-trackers';
 import { createEngineActivities } from '../../activities/workflow-run/engine';
 import { createStepLaunchActivities } from '../../activities/workflow-run/launch';
+import { createStepToolActivities } from '../../activities/workflow-run/tools';
+import { createWorkflowToolCallRecordActivities } from '../../activities/workflow-tool-call/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
 import { localWorkspace } from '../../contracts/common';
@@ -57,6 +59,7 @@ import { continueRun } from '../../workflows/continue-run/client';
 import { lookAt } from '../../workflows/goal/client';
 import { acceptanceWorkflows } from '../../workflows/review-acceptance/client';
 import { createWorkflowRunClient } from '../../workflows/workflow-run/client';
+import { createWorkflowToolCaller } from '../../workflows/workflow-tool-call/client';
 import type { SharedDependencies } from './shared';
 
 /** How long a receiver of a hook may take to respond. */
@@ -82,7 +85,7 @@ function webhookSecretOf(
 
 /** The activities of the board's queue: those that need the stores and the task files, and no host in particular. */
 export function createBoardActivities(
-  { stores, common, approvals, forges, prepare, command, taskStatus }: SharedDependencies,
+  { stores, common, onHost, approvals, forges, prepare, command, taskStatus, toolServers }: SharedDependencies,
   { env, client, models, board, gate, inWorkspace }: BoardParts,
 ) {
   const { attempts, events, feed, log, now } = common;
@@ -201,6 +204,14 @@ export function createBoardActivities(
       launch,
       timings,
     }),
+    ...createStepToolActivities({
+      ...stores,
+      toolDiscoverer: toolServers,
+      hostId: onHost.hostId,
+      makeWorkflowToolCall: createWorkflowToolCaller(client, { heartbeatTimeoutMs, workspaceId: common.workspaceId }),
+      now,
+    }),
+    ...createWorkflowToolCallRecordActivities({ ...stores, now }),
     ...createGoalActivities({ ...continuing, goals: stores.goals }),
     ...createContinueRunActivities(continuing),
     ...createSchedulerActivities({
@@ -282,6 +293,7 @@ export function createBoardActivities(
       ...common,
       hosts: stores.hosts,
       traces: stores.traces,
+      workflowRuns: stores.workflowRuns,
       settings: retentionSettings,
     }),
   };

@@ -12,6 +12,7 @@ import { createRepositoryActivities } from '../../activities/repository-setup/ac
 import { createRepositoryViewActivities } from '../../activities/repository-view/activities';
 import { createSpoolRetentionActivities } from '../../activities/retention/spools';
 import { createToolDiscoveryActivities } from '../../activities/tool-discovery/activities';
+import { createWorkflowToolCallActivities } from '../../activities/workflow-tool-call/activities';
 import { createRewindActivities } from '../../activities/workspace-rewind/activities';
 import { createBeginWorktreeActivities } from '../../activities/worktree/begin/begin';
 import { createNewWorktreeActivities } from '../../activities/worktree/create';
@@ -83,6 +84,7 @@ export function createHostActivities(
       probing,
     }),
     ...createToolDiscoveryActivities({ ...onHost, servers: stores.toolServers, discoverer: toolServers }),
+    ...createWorkflowToolCallActivities({ ...stores, pool: toolServerPool, now: common.now }),
     ...createRewindActivities({ ...onHost, checkpoints, rewinds }),
     ...createSpoolRetentionActivities({
       ...onHost,

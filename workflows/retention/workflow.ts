@@ -41,6 +41,8 @@ function purge({ kind, dryRun }: RetentionInput): Promise<RetentionReport> {
       return board.purgeRunEvents({ dryRun });
     case 'traces':
       return board.purgeTraces({ dryRun });
+    case 'workflow-runs':
+      return board.purgeWorkflowRuns({ dryRun });
     case 'spools':
       return purgeSpools(dryRun);
     default:

@@ -2,9 +2,9 @@ import { decideTool, type ToolUse } from '../../../domain/tools/rules';
 import { rulesOfRun } from '../../../domain/tools/rules-of-run';
 import { AppError } from '../../../platform/errors/app-error';
 import { toolRulings } from '../../../stores/governance/tool-rulings';
+import type { CalledTool } from '../../../stores/integrations/called-tool';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
-import type { CalledTool } from './call-checks';
 
 export type CallRulesContext = Pick<WorkflowContext, 'rules' | 'routing' | 'phases'>;
 

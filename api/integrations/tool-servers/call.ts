@@ -2,11 +2,12 @@ import type { BridgedCall, ToolCall } from '../../../contracts/integrations/tool
 import { conflict } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { digestOf } from '../../../platform/json/digest';
+import { assertArguments, assertUnchanged, calledTool } from '../../../stores/integrations/called-tool';
 import { toolCallIdOf, type ToolCallRecord } from '../../../stores/integrations/tool-call-store';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
 import { approvalOfCall, type CallApprovalContext } from './call-approval';
-import { assertArguments, assertRunning, assertUnchanged, calledTool, catalogOf } from './call-checks';
+import { assertRunning, catalogOf } from './call-checks';
 import { type CallRulesContext, needsApproval } from './call-rules';
 
 export type ToolCallContext = CallApprovalContext &

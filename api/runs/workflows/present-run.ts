@@ -8,15 +8,18 @@ import { compact } from '../../../platform/json/compact';
 import { hasEnded, type Stage } from '../../../services/workflow-runs/runs/run';
 import type { StepOfRun, WorkflowRunRecord } from '../../../stores/runs/workflows/workflow-run-store';
 
+/** Whether a call of a tool waits for the approval of an administrator. */
+const awaitsApproval = ({ status, tool }: Stage): boolean => status === 'running' && tool !== undefined;
+
 /** Statuses of the engine, as they are called here. */
-function statusOf({ status, questions = [] }: WorkflowRunRecord): WorkflowRunStatus {
+function statusOf({ status, stages, questions = [] }: WorkflowRunRecord): WorkflowRunStatus {
   switch (status) {
     case 'queued':
     case 'starting':
       return 'pending';
     case 'running':
     case 'paused':
-      return questions.length > 0 ? 'blocked' : 'running';
+      return questions.length > 0 || stages.some(awaitsApproval) ? 'blocked' : 'running';
     default:
       return status;
   }
@@ -59,8 +62,9 @@ export function stepState(run: WorkflowRunRecord, step: StepOfRun): WorkflowStep
       type,
       visits: visits.filter(({ kind }) => kind !== 'join').length,
       ...compact({ name, agent, question: question?.text }),
+      ...(last && awaitsApproval(last) && { approvalId: last.tool?.approval_id }),
     },
-    status: question ? 'blocked' : stepStatus(last, run),
+    status: question || (last && awaitsApproval(last)) ? 'blocked' : stepStatus(last, run),
     startedAt: visits[0]?.started_at ?? null,
     completedAt: last?.ended_at ?? null,
     durationMs: Math.round(visits.reduce((sum, { duration_secs: seconds = 0 }) => sum + seconds * 1_000, 0)),
@@ -77,5 +81,9 @@ function stepStatus(last: Stage | undefined, { status }: WorkflowRunRecord): Wor
   if (last.kind === 'parallel' && last.status === 'completed') {
     return hasEnded(status) ? 'failed' : 'running';
   }
-  return last.status === 'cancelled' ? 'failed' : last.status;
+  if (last.status === 'cancelled') {
+    // One that another step has decided about is not needed any more.
+    return status === 'completed' || !hasEnded(status) ? 'skipped' : 'failed';
+  }
+  return last.status;
 }

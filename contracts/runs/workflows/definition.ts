@@ -71,6 +71,13 @@ const onFail = z.strictObject({
 
 const named = { id: stepId, name: text(150, 1).optional() };
 
+/** How much a schema of an output may have, as JSON in characters. */
+const maxSchema = 10_000;
+
+const outputSchema = z
+  .record(z.string().max(200), z.json())
+  .refine((schema) => JSON.stringify(schema).length <= maxSchema, `must not exceed ${maxSchema} characters`);
+
 /** What every step that launches an agent has. */
 const launching = {
   agent: slug,
@@ -79,8 +86,11 @@ const launching = {
   session: z.strictObject({ mode: z.literal('fresh') }).optional(),
   /** The text that its agent works on; `{{name}}` and `{{steps.<id>.output}}` stand for values. */
   input: text(20_000).optional(),
-  /** The file that its agent has to write. */
-  output: z.strictObject({ file: filePath.max(500) }).optional(),
+  /** The file that its agent has to write, and the JSON schema that its summary has to fit. */
+  output: z
+    .strictObject({ file: filePath.max(500).optional(), schema: outputSchema.optional() })
+    .refine(({ file, schema }) => file !== undefined || schema !== undefined, 'needs a file or a schema')
+    .optional(),
   acceptance_criteria: z.array(text(1_000, 1)).max(20).optional(),
   on_fail: onFail.optional(),
   /** How long its agent may take once it runs. */
@@ -135,14 +145,38 @@ const parallelStep = z.strictObject({
       .array(z.strictObject({ type: z.literal('agent').optional(), ...named, ...launching }))
       .min(2)
       .max(20),
-    /** The run continues when all have ended. */
-    completion: z.literal('all').optional(),
+    /** The run continues when all have ended (when absent), or once one has succeeded, and the others are stopped. */
+    completion: z.enum(['all', 'any']).optional(),
+    /** Whether the others are stopped once one has failed for good. */
+    fail_fast: z.boolean().optional(),
   }),
   on_fail: z.strictObject({ escalate_to: escalation.optional() }).optional(),
 });
 
+/** How much the arguments of a tool step may have, as JSON in characters. */
+const maxArguments = 20_000;
+
+const toolStep = z.strictObject({
+  type: z.literal('tool'),
+  ...named,
+  ...conditional,
+  /** The id of a tool server of the board, and the name that it has for the tool. */
+  server: slug,
+  tool: text(256, 1),
+  /** What it is called with: in its texts `{{name}}` stands for a value, and is it where the text is nothing else. */
+  arguments: z
+    .record(z.string().max(200), z.json())
+    .refine((values) => JSON.stringify(values).length <= maxArguments, `must not exceed ${maxArguments} characters`)
+    .optional(),
+  /** Whether it may be called again although it was called before: `on_fail.retry` repeats only what was not sent otherwise. */
+  idempotent: z.boolean().optional(),
+  on_fail: onFail.optional(),
+  /** How long the step waits, for an approval too. */
+  timeout: seconds.optional(),
+});
+
 export const workflowStep = z
-  .discriminatedUnion('type', [agentStep, loopStep, gateStep, parallelStep])
+  .discriminatedUnion('type', [agentStep, loopStep, gateStep, parallelStep, toolStep])
   .meta({ id: 'WorkflowStep' });
 export type WorkflowStep = z.infer<typeof workflowStep>;
 export type LaunchingStep = z.infer<typeof agentStep> | z.infer<typeof loopStep> | ParallelBranch;
@@ -150,6 +184,7 @@ export type ParallelBranch = z.infer<typeof parallelStep>['parallel']['steps'][n
 export type AgentStep = z.infer<typeof agentStep>;
 export type LoopStep = z.infer<typeof loopStep>;
 export type GateStep = z.infer<typeof gateStep>;
+export type ToolStep = z.infer<typeof toolStep>;
 export type ParallelStep = z.infer<typeof parallelStep>;
 
 /** When runs are started by themselves. A time is passed over while a run of the workflow has not ended. */

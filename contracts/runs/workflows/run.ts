@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskId, text, timestamp } from '../../common';
+import { permissionApprovalId } from '../../governance/agent-permission';
 import { listPage } from '../../query';
 import { stepId, workflowId, workflowVariables } from './definition';
 
@@ -36,6 +37,8 @@ export const workflowStepState = z
     error: z.string().nullable(),
     /** What a person is asked, while it waits for approval. */
     question: z.string().optional(),
+    /** The approval of the board that its call of a tool waits for; it is not decided with the step. */
+    approvalId: permissionApprovalId.optional(),
   })
   .meta({ id: 'WorkflowStepState' });
 export type WorkflowStepState = z.infer<typeof workflowStepState>;

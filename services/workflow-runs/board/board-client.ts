@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import type { AgentAttempt, AgentLaunch } from './messages';
 
-/** How long the board may take for an answer, in milliseconds; a stop waits for the end of its agent. */
-const timeoutMs = { usual: 30_000, stop: 60_000 };
+/** How long the board may take for an answer, in milliseconds; a stop waits for the end of its agent, a catalog for its servers. */
+const timeoutMs = { usual: 30_000, stop: 60_000, catalog: 300_000 };
 
 const refusal = z.object({
   error: z.string().optional(),
   code: z.string().optional(),
-  details: z.object({ retryAfterMs: z.number().optional() }).optional(),
+  details: z
+    .object({
+      retryAfterMs: z.number().optional(),
+      approval: z.object({ id: z.string() }).optional(),
+      /** Of a refused input: what is wrong, by its path. */
+      issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    })
+    .optional(),
 });
 
 /** What the board refuses a request with. */
@@ -17,14 +24,18 @@ export class BoardRefusal extends Error {
   readonly code: string;
   /** When it may be sent again, in milliseconds from now. */
   readonly retryAfterMs: number | undefined;
+  /** The approval that it waits for. */
+  readonly approvalId: string | undefined;
 
   constructor(
     readonly status: number,
     { error = `status ${status}`, code = 'UNKNOWN', details }: z.infer<typeof refusal>,
   ) {
-    super(error);
+    const issues = (details?.issues ?? []).map(({ path: at, message }) => `${at}: ${message}`);
+    super([error, ...issues].join(' '));
     this.code = code;
     this.retryAfterMs = details?.retryAfterMs;
+    this.approvalId = details?.approval?.id;
   }
 }
 
@@ -59,6 +70,51 @@ const recovery = z
 export type BoardRecovery = NonNullable<z.infer<typeof recovery>>;
 const launched = z.object({ taskId: z.string(), attemptId: z.string() });
 const created = z.object({ id: z.string() });
+const toolCatalog = z.object({
+  digest: z.string(),
+  servers: z.array(
+    z.object({
+      serverId: z.string(),
+      tools: z.array(
+        z.object({
+          name: z.string(),
+          description: z.string().optional(),
+          inputSchema: z.record(z.string(), z.unknown()),
+          policy: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+/** The tools of a run, by their servers. */
+export type CatalogTools = z.infer<typeof toolCatalog>['servers'];
+const toolCall = z.object({
+  id: z.string(),
+  state: z.enum(['requested', 'dispatched', 'completed', 'failed', 'outcome-unknown']),
+  result: z
+    .object({
+      content: z.array(z.unknown()),
+      structuredContent: z.record(z.string(), z.unknown()).optional(),
+      isError: z.boolean(),
+    })
+    .optional(),
+  error: z.object({ message: z.string(), remedy: z.string() }).optional(),
+  dispatchedAt: z.string().optional(),
+  endedAt: z.string().optional(),
+});
+export type BoardToolCall = z.infer<typeof toolCall>;
+
+/** A call of a tool; the same `operationId` is the same call. */
+export interface BoardToolRequest {
+  stageId: string;
+  operationId: string;
+  catalogDigest: string;
+  serverId: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  /** How long its end is waited for, in milliseconds. */
+  waitMs: number;
+}
 
 const path = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
 
@@ -94,6 +150,14 @@ export function createBoardClient({ url, token }: BoardOptions) {
     }
     throw new BoardRefusal(response.status, refusal.parse(answer));
   }
+
+  const openCatalog = async (runId: string, toolServers: string[]) =>
+    toolCatalog.parse(
+      await send('PUT', path('tool-servers', 'workflow-runs', runId, 'catalog'), {
+        body: { toolServers },
+        withinMs: timeoutMs.catalog,
+      }),
+    );
 
   return {
     /** Makes a task; the same one for the same key. */
@@ -132,6 +196,19 @@ export function createBoardClient({ url, token }: BoardOptions) {
 
     stop: ({ taskId, attemptId }: Pick<AgentAttempt, 'taskId' | 'attemptId'>): Promise<unknown> =>
       send('POST', path('agents', taskId, 'stop'), { body: { attemptId }, withinMs: timeoutMs.stop }),
+
+    /** Opens the tool catalog of a run, the same for as long as it is there. */
+    openToolCatalog: openCatalog,
+
+    /** What is in it. */
+    catalogTools: async (runId: string, toolServers: string[]): Promise<CatalogTools> =>
+      (await openCatalog(runId, toolServers)).servers,
+
+    callTool: async (runId: string, call: BoardToolRequest): Promise<BoardToolCall> =>
+      toolCall.parse(await send('POST', path('tool-servers', 'workflow-runs', runId, 'calls'), { body: call })),
+
+    withdrawToolCall: (runId: string, approvalId: string): Promise<unknown> =>
+      send('POST', path('tool-servers', 'workflow-runs', runId, 'withdraw'), { body: { approvalId } }),
 
     cancelRecovery: (taskId: string, attemptId: string): Promise<unknown> =>
       send('POST', path('agents', taskId, 'recovery', 'cancel'), { body: { attemptId } }),

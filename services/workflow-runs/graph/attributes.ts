@@ -25,6 +25,7 @@ const meant = {
     ...['command', 'directory', 'sandbox', 'retry_delay', 'fallback_models', 'output_schema'],
     ...['items', 'each', 'concurrency', 'max_items', 'max_failures', 'workflow', 'vars', 'output'],
     ...['task', 'repository', 'agent', 'fallback_agents', 'profile', 'phase', 'commits'],
+    ...['server', 'tool', 'arguments', 'idempotent', 'tools', 'max_turns', 'completion', 'fail_fast'],
     ...['duration', 'question', 'question_type', 'options', 'allow_freeform'],
   ]),
   edge: new Set(['label', 'condition', 'weight', 'max_traversals']),

@@ -15,6 +15,7 @@ export const nodeKinds = [
     'map',
     'child',
     'agent',
+    'tool',
   ] as const),
 ] as const;
 /** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
@@ -40,7 +41,7 @@ export interface CommandNode {
 }
 
 /** Kinds of work that a map does for each item of its list. */
-export const mappedKinds = ['prompt', 'command', 'child', 'agent'] as const;
+export const mappedKinds = ['prompt', 'command', 'child', 'agent', 'tool'] as const;
 
 /** What is done for each item of a list. */
 export interface MapNode {
@@ -81,6 +82,38 @@ export interface AgentNode {
   commits?: string;
 }
 
+/** A call of a tool of a tool server of the board. */
+export interface ToolNode {
+  /** The id of the server's definition. */
+  server: string;
+  tool: string;
+  /** What it is called with: in its texts `${name}` stands for a value, and is it where the text is nothing else. */
+  arguments: Record<string, unknown>;
+  /** Whether it may be called again although it was called before. */
+  idempotent?: true;
+}
+
+/** When the branches of a parallel node have come to their join; all of them when absent. */
+export interface ParallelNode {
+  /** `any`: once one has succeeded. */
+  completion?: 'any';
+  /** Once one has failed. */
+  failFast?: true;
+}
+
+/** A tool of a server, or all of them. */
+export interface ToolOffer {
+  server: string;
+  tool?: string;
+}
+
+/** What the model of a prompt may call. */
+export interface PromptTools {
+  offers: ToolOffer[];
+  /** How often the model is asked; the last time it may call nothing. */
+  maxTurns: number;
+}
+
 /** A run of the board that a stage starts and waits for. */
 export interface LaunchNode {
   /** The step of the definition; its output becomes the value `<step>_output`. */
@@ -93,6 +126,8 @@ export interface LaunchNode {
   phase?: string;
   /** The file that has to be written. */
   outputFile?: string;
+  /** The JSON schema that the summary has to fit; the output is the JSON then. */
+  outputSchema?: Record<string, unknown>;
 }
 
 export interface GraphNode {
@@ -123,6 +158,12 @@ export interface GraphNode {
   child?: ChildNode;
   /** Of `agent`. */
   agent?: AgentNode;
+  /** Of `parallel`; absent where the join waits for all branches. */
+  parallel?: ParallelNode;
+  /** Of `prompt`: the tools that its model may call. */
+  promptTools?: PromptTools;
+  /** Of `tool`. */
+  tool?: ToolNode;
   /** Of `launch`. */
   launch?: LaunchNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */

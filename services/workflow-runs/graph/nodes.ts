@@ -19,6 +19,9 @@ import { agentOf } from './kinds/agent';
 import { childOf } from './kinds/child';
 import { commandOf } from './kinds/command';
 import { mapOf } from './kinds/map';
+import { parallelOf } from './kinds/parallel';
+import { promptToolsOf } from './kinds/prompt-tools';
+import { toolOf } from './kinds/tool';
 import { namesOf } from './names';
 import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';
@@ -82,6 +85,8 @@ export function readNode(
   const command = commandOf(work, attributes, problem);
   const child = childOf(work, attributes, problem);
   const agent = agentOf(work, attributes, problem);
+  const tool = toolOf(work, attributes, problem);
+  const promptTools = promptToolsOf(work, attributes, problem);
   const retryDelayMs = durationOf('retry_delay', attributes, problem);
   const model = text('model');
   const system = text('system');
@@ -92,7 +97,8 @@ export function readNode(
     kind,
     label: label.slice(0, 200),
     maxRetries:
-      integer('max_retries', attributes, { range: [0, 10], problem }) ?? (command || child || agent ? 0 : usualRetries),
+      integer('max_retries', attributes, { range: [0, 10], problem }) ??
+      (command || child || agent || tool ? 0 : usualRetries),
     ...compact({
       timeoutMs,
       outputSchema: outputSchemaOf(work, attributes, problem),
@@ -100,6 +106,9 @@ export function readNode(
       map,
       child,
       agent,
+      tool,
+      promptTools,
+      parallel: parallelOf(kind, attributes, problem),
       retryDelayMs,
       maxVisits: integer('max_visits', attributes, { range: [1, runLimits.stages], problem }),
     }),

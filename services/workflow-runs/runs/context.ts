@@ -13,12 +13,14 @@ import { createRunEnding } from './end-run';
 import { type ContinuationStore, createContinuationStore } from './execution/continuations';
 import type { RunEventEntry } from './execution/events';
 import { createStageMessageStore, type StageMessageStore } from './execution/turns';
+import { createTalkStore, type TalkStore } from './talks/store';
 import { createWorkflowStore, type WorkflowStore } from './workflows';
 
 /** What the routes and the activities of runs share. */
 export interface RunsContext extends WorkflowRunsContext {
   events: EntryLog<RunEventEntry>;
   turns: StageMessageStore;
+  talks: TalkStore;
   checkpoints: CheckpointStore;
   continuations: ContinuationStore;
   workflows: WorkflowStore;
@@ -46,6 +48,7 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     notifyParent,
     events,
     turns: await createStageMessageStore(database),
+    talks: await createTalkStore(database),
     checkpoints: await createCheckpointStore(database),
     continuations,
     workflows: await createWorkflowStore(database),

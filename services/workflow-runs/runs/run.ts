@@ -35,6 +35,8 @@ export const stage = z.object({
   child_run: z.string().optional(),
   /** The attempt of the board that it has launched last, and its task. */
   agent: z.object({ task_id: z.string(), attempt_id: z.string() }).optional(),
+  /** The approval of the board that its call of a tool waits for. */
+  tool: z.object({ approval_id: z.string() }).optional(),
   status: stageStatus,
   duration_secs: z.number().optional(),
   dot_id: z.string().optional(),

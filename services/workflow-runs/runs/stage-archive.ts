@@ -41,6 +41,11 @@ export async function createStageArchive(db: Database) {
       return { stages: [...underWay, ...stages.slice(-kept.newest)], archived: archived + 1 };
     },
 
+    /** Removes the older stages of a run. */
+    async remove(runId: string): Promise<void> {
+      await chunks.deleteMany({ run_id: runId });
+    },
+
     /** The run with all of its stages, in the order of their start. */
     whole: async (run: RunRecord): Promise<RunRecord> => {
       if (run.archived === undefined) {

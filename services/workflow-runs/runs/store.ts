@@ -1,6 +1,6 @@
 import type { Collection, Database } from '../../../stores/port/collection';
 import { insertOnce } from '../../../stores/port/insert';
-import { hasEnded, type RunRecord, type RunStatus } from './run';
+import { endedStatuses, hasEnded, type RunRecord, type RunStatus } from './run';
 import { createStageArchive } from './stage-archive';
 import { baseOf, beforeTask, changeOf, repeatsTask, type UpdateOfTask } from './task-base';
 
@@ -80,6 +80,16 @@ export async function createRunStore(db: Database) {
 
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
+
+    /** Removes a run that has ended, with its stages; whether it was there. Repeatable. */
+    async removeEnded(id: string): Promise<boolean> {
+      const run = await runs.get(id);
+      if (!run || !hasEnded(run.status)) {
+        return false;
+      }
+      await archive.remove(id);
+      return (await runs.deleteMany({ _id: id, status: { $in: [...endedStatuses] } })) > 0;
+    },
 
     /** Changes a run if it has one of these statuses, beside the reports of its workflow, which do not undo it; else `undefined`. */
     change: (id: string, from: readonly RunStatus[], change: RunChange): Promise<RunRecord | undefined> =>

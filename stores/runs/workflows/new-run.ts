@@ -76,7 +76,8 @@ export function resumedWorkflowRun(
   return record(beginning, {
     ...{ name: run.workflow.name, graph: beginningAt(graph, failedNode(run, graph)) },
     vars: Object.fromEntries(
-      values.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)),
+      // Outputs that are JSON are values as well.
+      values.filter(([, value]) => value !== null && value !== undefined),
     ) as RunVars,
     board: { ...run.board, resumedFrom: run._id },
   });

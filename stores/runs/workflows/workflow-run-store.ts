@@ -1,9 +1,10 @@
 import type { Page, PageRequest } from '../../../platform/lists/page';
 import { createContinuationStore } from '../../../services/workflow-runs/runs/execution/continuations';
-import type { RunRecord, RunStatus } from '../../../services/workflow-runs/runs/run';
+import { endedStatuses, type RunRecord, type RunStatus } from '../../../services/workflow-runs/runs/run';
 import { createRunStore } from '../../../services/workflow-runs/runs/store';
 import type { Database } from '../../port/collection';
 import { findPage } from '../../port/find-page';
+import { inPages } from '../../port/in-pages';
 import { insertOrGet } from '../../port/insert';
 import { prefixedDatabase } from '../../port/workspace-database';
 
@@ -64,6 +65,16 @@ export async function createWorkflowRunStore(database: Database) {
       const run = await records.get(id);
       return run && { ...run, stages: (await runs.whole(run)).stages };
     },
+
+    /** Runs that ended before a time, ISO text. */
+    async *endedBefore(at: string): AsyncGenerator<WorkflowRunRecord> {
+      for (const status of endedStatuses) {
+        yield* inPages(records, { status, ended_at: { $lt: at } });
+      }
+    },
+
+    /** Removes a run that has ended, with its stages; whether it was there. */
+    removeEnded: (id: string): Promise<boolean> => runs.removeEnded(id),
 
     /** The newest first. */
     list: (filter: WorkflowRunFilter, part: PageRequest): Promise<Page<WorkflowRunRecord>> =>

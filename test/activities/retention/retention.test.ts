@@ -15,6 +15,7 @@ import type { Database } from '../../../stores/port/collection';
 import { type AttemptRecord, createAttemptStore } from '../../../stores/runs/attempt-store';
 import { createRunEventStore } from '../../../stores/runs/event-store';
 import { createHostStore } from '../../../stores/runs/hosts/host-store';
+import { createWorkflowRunStore, type WorkflowRunRecord } from '../../../stores/runs/workflows/workflow-run-store';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createAuditStore } from '../../../stores/system/audit-store';
 import { createFeedStore } from '../../../stores/system/feed-store';
@@ -32,7 +33,7 @@ const settings = async () => kept;
 
 beforeEach(async () => {
   aheadMs = 0;
-  kept = { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24 };
+  kept = { archivedTaskDays: null, runEventDays: null, traceDays: 90, spoolHours: 24, workflowRunDays: null };
   directory = await makeTempDir('retention');
   database = await openSqlite({ file: join(directory.path, 'store.sqlite'), log });
   board = await createBoard({ dir: join(directory.path, 'tasks'), log });
@@ -108,11 +109,13 @@ async function recordPurge() {
   const events = await createRunEventStore(database, await createFeedStore(database));
   const traces = await createTraceStore(database);
   const hosts = await createHostStore(database);
+  const workflowRuns = await createWorkflowRunStore(database);
   return {
+    workflowRuns,
     attempts,
     events,
     traces,
-    ...createRecordRetentionActivities({ attempts, events, traces, hosts, settings, now }),
+    ...createRecordRetentionActivities({ attempts, events, traces, hosts, workflowRuns, settings, now }),
   };
 }
 
@@ -156,6 +159,33 @@ describe('records', () => {
     expect(await traces.get(id)).toBeDefined();
     expect(await asActivity(() => purgeTraces({ dryRun: false }))).toMatchObject({ removed: 1 });
     expect(await traces.get(id)).toBeUndefined();
+  });
+});
+
+describe('runs of workflows', () => {
+  it('go with their stages so many days after their end, and those that have not ended stay', async () => {
+    const { workflowRuns, purgeWorkflowRuns } = await recordPurge();
+    const chunks = await database.collection<{ _id: string; run_id: string }>({ name: 'board-workflow-run-stages' });
+    const at = new Date().toISOString();
+    for (const [_id, status] of [
+      ['01JZZZZZZZZZZZZZZZZZZZZZZ1', 'completed'],
+      ['01JZZZZZZZZZZZZZZZZZZZZZZ2', 'running'],
+    ] as const) {
+      await workflowRuns.begin({ _id, status, ended_at: at, stages: [], workflow: {} } as unknown as WorkflowRunRecord);
+      await chunks.insert({ _id: `${_id}/0`, run_id: _id });
+    }
+    aheadMs = 31 * dayMs;
+    expect(await asActivity(() => purgeWorkflowRuns({ dryRun: false }))).toMatchObject({ due: 0 });
+    kept.workflowRunDays = 32;
+    expect(await asActivity(() => purgeWorkflowRuns({ dryRun: false }))).toMatchObject({ due: 0 });
+    kept.workflowRunDays = 30;
+    expect(await asActivity(() => purgeWorkflowRuns({ dryRun: true }))).toMatchObject({ due: 1, removed: 0 });
+    expect(await asActivity(() => purgeWorkflowRuns({ dryRun: false }))).toMatchObject({ due: 1, removed: 1 });
+    expect(await workflowRuns.get('01JZZZZZZZZZZZZZZZZZZZZZZ1')).toBeUndefined();
+    expect(await workflowRuns.get('01JZZZZZZZZZZZZZZZZZZZZZZ2')).toBeDefined();
+    expect((await chunks.find({ _id: { $gt: '' } })).map(({ run_id: run }) => run)).toEqual([
+      '01JZZZZZZZZZZZZZZZZZZZZZZ2',
+    ]);
   });
 });
 

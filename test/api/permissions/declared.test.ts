@@ -136,7 +136,7 @@ const byPath: [RegExp, Permission][] = [
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|scoring)(\/|$)/, 'settings:write'],
   [/^\/api\/(projects|sprints|task-types|templates|doc-freshness|docs|scoring)(\/|$)/, 'settings:write'],
   // What has an effect like that of an agent.
-  [/^\/api\/tool-servers\/call$/, 'agent:write'],
+  [/^\/api\/tool-servers\/(call$|workflow-runs\/)/, 'agent:write'],
   [/^\/api\/integrations\/communication\/adapters\/\{adapterId\}\/replies$/, 'comment:write'],
   [/^\/api\/integrations\/communication\//, 'settings:write'],
   // What is the caller's own: its name, its workspace, its token.

@@ -114,10 +114,18 @@ describe('workflow definitions', () => {
   it.each([
     ['an unknown field of a step', withStep({ colour: 'red' }), 'steps.0.colour'],
     ['a session that continues', withStep({ session: { mode: 'reuse' } }), 'steps.0.session.mode'],
-    ['outputs by schema', withStep({ output: { schema: {} } }), 'steps.0.output.schema'],
+    ['a schema without an input', withStep({ output: { schema: {} } }), 'steps.0.output.schema'],
+    ['a schema that is none', withStep({ input: 'x', output: { schema: { type: 'text' } } }), 'steps.0.output.schema'],
+    ['a part of an output without a schema', withStep({ input: '{{steps.a.output.x}}' }), 'steps.0.input'],
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
     ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
     ['schemas', aDefinition({ schemas: {} }), 'schemas'],
+    ['a tool without a server', withStep({ type: 'tool', agent: undefined, tool: 'x' }), 'steps.0.server'],
+    [
+      'an unknown value in arguments',
+      aDefinition({ steps: [{ id: 'a', type: 'tool', server: 's', tool: 'x', arguments: { to: ['{{lost}}'] } }] }),
+      'steps.0.arguments.to.0',
+    ],
     ['an agent that is not listed', withStep({ agent: 'unlisted' }), 'steps.0.agent'],
     ['an unknown value', withStep({ input: '{{lost}}' }), 'steps.0.input'],
     ['the output of no step', withStep({ input: '{{steps.lost.output}}' }), 'steps.0.input'],
@@ -138,7 +146,7 @@ describe('workflow definitions', () => {
       'steps',
     ],
     [
-      'an early end of parallel steps',
+      'a fast failure of any parallel step',
       aDefinition({
         steps: [
           {
@@ -149,6 +157,7 @@ describe('workflow definitions', () => {
                 { id: 'x', agent: 'coder' },
                 { id: 'y', agent: 'coder' },
               ],
+              completion: 'any',
               fail_fast: true,
             },
           },

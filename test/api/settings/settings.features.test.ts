@@ -214,6 +214,7 @@ const proofs: Record<string, Proof | Elsewhere> = {
   'retention.runEventDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.traceDays': { suite: 'test/activities/retention/retention.test.ts' },
   'tracing.enabled': { suite: 'test/e2e/runs/traces.test.ts', mentions: 'tracing: { enabled' },
+  'retention.workflowRunDays': { suite: 'test/activities/retention/retention.test.ts' },
   'retention.spoolHours': { suite: 'test/activities/retention/retention.test.ts' },
   'watcher.enabled': watcher([true, false]),
   'watcher.globalKillSwitch': watcher([false, true]),

@@ -95,6 +95,71 @@ describe('workflow runs', () => {
     expect((await stack.call.post(`${path}/runs/${resumed.id}/resume`, {})).status).toBe(409);
   });
 
+  it('have outputs by a schema, which an agent repairs once, and parts of them are values', async () => {
+    const schema = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] };
+    await define('by-schema', [
+      agent('plan', { output: { schema } }),
+      agent('next', { input: 'Score {{steps.plan.output.score}}', condition: 'steps.plan.output.score > 2' }),
+    ]);
+    const complete = ({ taskId, attemptId }: { taskId: string; attemptId: string }, summary: string) =>
+      stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, status: 'success', summary });
+    const repairOf = async (runId: string, first: { taskId: string }) => {
+      const all = await launched(runId, 'plan', 2);
+      return all.find(({ taskId }) => taskId !== first.taskId)!;
+    };
+    const run = await begin('by-schema');
+    const [first] = await launched(run.id, 'plan');
+    expect((await stack.call.ok('GET', `/api/tasks/${first!.taskId}`)).description).toContain('"required":["score"]');
+    await complete(first!, '{"score": "three"}');
+    const repair = await repairOf(run.id, first!);
+    const { description } = await stack.call.ok('GET', `/api/tasks/${repair.taskId}`);
+    expect(description).toContain('/score must be number');
+    expect(description).toContain('{"score": "three"}');
+    await complete(repair, '```json\n{"score": 3}\n```');
+    const [next] = await launched(run.id, 'next');
+    expect((await stack.call.ok('GET', `/api/tasks/${next!.taskId}`)).description).toContain('Score 3');
+    await finish(run.id, 'next');
+    const done = await runWhen(run.id, { status: 'completed' });
+    expect(stepOf(done, 'plan')).toMatchObject({ status: 'completed', retries: 1, output: { score: 3 } });
+
+    const failing = await begin('by-schema');
+    const [once] = await launched(failing.id, 'plan');
+    await complete(once!, 'no JSON');
+    await complete(await repairOf(failing.id, once!), '{}');
+    await runWhen(failing.id, {
+      status: 'failed',
+      error: expect.stringMatching(/^Its summary does not fit the schema of the step: .*required property 'score'/),
+    });
+  });
+
+  it('stop the other branches once one has succeeded, or has failed', async () => {
+    const branches = [
+      { id: 'one', agent: 'coder', input: 'One' },
+      { id: 'two', agent: 'coder', input: 'Two' },
+    ];
+    for (const [id, parallel, end, expected] of [
+      ['any', { completion: 'any' }, { status: 'success', summary: 'first' }, { status: 'completed' }],
+      [
+        'fast',
+        { fail_fast: true },
+        { status: 'failed', summary: 'no', error: 'no way' },
+        { status: 'failed', error: 'no way' },
+      ],
+    ] as const) {
+      await define(`join-${id}`, [{ id: 'both', type: 'parallel', parallel: { steps: branches, ...parallel } }]);
+      const run = await begin(`join-${id}`);
+      const [two] = await launched(run.id, 'two');
+      await finish(run.id, 'one', end);
+      const done = await runWhen(run.id, expected);
+      expect(stepOf(done, 'two')).toMatchObject({ status: id === 'any' ? 'skipped' : 'failed', error: null });
+      await eventually(async () =>
+        expect(await stack.call.ok('GET', `/api/agents/${two!.taskId}/attempts/${two!.attemptId}`)).toMatchObject({
+          state: 'ended',
+        }),
+      );
+    }
+  });
+
   it('run branches at the same time, loop over a list, and take another way after a failure', async () => {
     const steps = [
       {

@@ -82,17 +82,17 @@ export interface PromptAnswer {
 }
 
 /** The part of an answer that a run stores among its values; all of it is in the turns of the stage. */
-const keptCharacters = 8_000;
+export const keptCharacters = 8_000;
 
 /** Tokens of the context that an answer may take; guidance leaves it at least a quarter. */
-const roomForAnswer = (
+export const answerRoom = (
   { context_window: window, max_output = window }: Model['limits'],
   maxTokens = max_output,
 ): number => Math.min(maxTokens, Math.floor(window / 4));
 
 export function createRunActivities(dependencies: RunActivityDependencies) {
   const { runs, turns, checkpoints, continuations, children, events, dispatcher, models, schemas } = dependencies;
-  const { proofs, messageProofs, now } = dependencies;
+  const { proofs, messageProofs } = dependencies;
   return {
     /** Refuses a message that the service has not signed. @throws ApplicationFailure `MESSAGE_UNPROVEN` */
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
@@ -194,7 +194,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
       const { attempt = Context.current().info.attempt, timeoutMs } = asked;
       try {
         const { limits } = models.choose(compact({ model }));
-        const room = limits.context_window - roomForAnswer(limits, maxTokens) - tokensOf(system ?? '');
+        const room = limits.context_window - answerRoom(limits, maxTokens) - tokensOf(system ?? '');
         const prompt = withGuidance(asked.prompt, guidance, room);
         const request = {
           messages: [{ role: 'user' as const, content: [{ kind: 'text' as const, data: prompt }] }],
@@ -222,25 +222,50 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
           ...(stopReason !== 'end_turn' && { stopReason }),
         };
       } catch (error) {
-        Context.current().cancellationSignal.throwIfAborted();
-        if (!(error instanceof ModelError || error instanceof MisfitError)) {
-          throw error;
-        }
-        const { message, retryable } = error;
-        if (retryable) {
-          const event = { StageRetrying: { stage_id: stageId, attempt, error: message } };
-          await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
-        }
-        const nonRetryable = !retryable || asked.attempt !== undefined;
-        throw ApplicationFailure.create({
-          type: modelFailed,
-          message,
-          nonRetryable,
-          details: [{ attempt, retryable }],
-        });
+        return throwModelFailure(
+          dependencies,
+          { runId, stageId, attempt, retriedHere: asked.attempt !== undefined },
+          error,
+        );
       }
     },
   };
+}
+
+/** Where attempts that failed are recorded. */
+export type ModelFailures = Pick<RunActivityDependencies, 'events' | 'now'>;
+
+/**
+ * Fails an activity with what a model failed with; any other error is thrown as it is.
+ *
+ * @throws ApplicationFailure `MODEL` with `{attempt, retryable}`
+ */
+export async function throwModelFailure(
+  { events, now }: ModelFailures,
+  {
+    runId,
+    stageId,
+    attempt,
+    retriedHere,
+  }: {
+    runId: string;
+    stageId: string;
+    attempt: number;
+    /** Its workflow counts the attempts, and not Temporal. */ retriedHere: boolean;
+  },
+  error: unknown,
+): Promise<never> {
+  Context.current().cancellationSignal.throwIfAborted();
+  if (!(error instanceof ModelError || error instanceof MisfitError)) {
+    throw error;
+  }
+  const { message, retryable } = error;
+  if (retryable) {
+    const event = { StageRetrying: { stage_id: stageId, attempt, error: message } };
+    await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
+  }
+  const nonRetryable = !retryable || retriedHere;
+  throw ApplicationFailure.create({ type: modelFailed, message, nonRetryable, details: [{ attempt, retryable }] });
 }
 
 export type RunActivities = ReturnType<typeof createRunActivities>;

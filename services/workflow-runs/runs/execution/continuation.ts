@@ -20,8 +20,8 @@ export interface RunState {
   workspace?: { queue?: string };
   /** How far its setup has come; absent where it has none. */
   setup?: SetupState;
-  /** The first launch of the run on the board; absent where it has none. */
-  board?: { root: string };
+  /** The first launch of the run on the board, and the digest of its tool catalog; absent where it has neither. */
+  board?: { root?: string; catalog?: string };
   progress: ProgressState;
   /** How often edges were taken, by their position in the graph. */
   traversals: [edge: number, times: number][];

@@ -20,12 +20,20 @@ export interface StageUnderWay {
   attempt?: number;
   /** The number of its last launch; absent until one was not admitted. */
   launch?: number;
+  /** Of a launch whose output did not fit its schema: what it was, and what is wrong with it. */
+  repair?: { output: string; problem: string };
+  /** How many of its attempts were for a repair. */
+  repaired?: number;
   /** Which of the fallback models is asked, 1 for the first, and its first attempt; absent for the node's own model. */
   fallback?: { at: number; from: number };
   /** Of a map. */
   map?: MapUnderWay;
   /** Of an agent. */
   agent?: AgentUnderWay;
+  /** Of a call of a tool: until when it is waited for, in milliseconds since 1970, and the approval that it waits for. */
+  tool?: { untilMs?: number; approvalId?: string };
+  /** Of a prompt whose model calls tools: its turn, 1, 2 …, the call of it that is next, and what the turns before have used. */
+  talk?: { turn: number; at: number; retries: number; used: AgentUsage };
   /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
   child?: { id: string; untilMs?: number };
 }
@@ -67,6 +75,8 @@ export interface Branch {
   cursor: Cursor;
   /** How it came to the join; absent until then. */
   outcome?: Outcome;
+  /** It was cancelled when another one had decided. */
+  cancelled?: true;
 }
 
 /** The stages under way in a walk and its branches. */

@@ -33,6 +33,10 @@ export interface RunEvents {
   AgentLaunched: { stage_id: string; task_id: string; attempt_id: string };
   AgentEnded: { stage_id: string; attempt_id: string; status: string };
   AgentFallback: { stage_id: string; agent: string; error: string };
+  /** A call of a tool waits for the approval of a person, or for the board. */
+  ToolWaiting: { stage_id: string; approval_id?: string; reason: string };
+  /** A call of a model's, also one that was refused. */
+  ToolEnded: { stage_id: string; tool: string; status: string; reason?: string };
   Steered: { text: string };
   /** Child runs that have as much guidance as they take. */
   ChildRunsNotSteered: { run_ids: string[] };

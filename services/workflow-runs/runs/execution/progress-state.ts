@@ -50,7 +50,7 @@ export interface ProgressState {
   commit?: string;
 }
 
-/** The list that a map goes through, and the outputs of its items, null where there is none. */
+/** The list that a map goes through, and the outputs of its items, null where there is none. Of a tool: its arguments alone. */
 export interface MapLists {
   items: unknown[];
   outputs: unknown[];

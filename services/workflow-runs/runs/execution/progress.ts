@@ -24,7 +24,7 @@ const maxGuidance = { pieces: 200, characters: 20_000 };
 export class RunProgress {
   readonly context: Record<string, unknown> = {};
   readonly guidance: RunRecord['guidance'] = [];
-  /** Of the maps under way, by their stages. */
+  /** Of the maps under way, and the arguments of calls of tools, by their stages. */
   readonly lists = new Map<string, MapLists>();
   /** Whether it has begun child runs. */
   hasChildren: boolean;
@@ -240,6 +240,13 @@ export class RunProgress {
   noteAgent(stage: Stage, agent: NonNullable<Stage['agent']>): void {
     stage.agent = agent;
     this.record({ AgentLaunched: { stage_id: stage.id, ...agent } }, agent.attempt_id);
+    this.#touch(stage);
+  }
+
+  /** Notes the approval of the board that a stage waits for, or that it waits for none any more. */
+  noteTool(stage: Stage, tool: Stage['tool']): void {
+    delete stage.tool;
+    Object.assign(stage, tool && { tool });
     this.#touch(stage);
   }
 

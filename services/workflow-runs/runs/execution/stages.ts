@@ -8,7 +8,10 @@ import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
 import { runLaunch } from '../stages/launch';
 import { runMap } from '../stages/map';
+import { runTool } from '../stages/tool';
 import { awaitWebhook } from '../stages/webhook';
+import { promptWithTools } from '../talks/prompt-with-tools';
+import type { PromptInput } from './activities';
 import { type Continuation, SuspendedError } from './continuation';
 import type { Cursor, StageUnderWay } from './cursor';
 import type { Outcome } from './edges';
@@ -36,8 +39,8 @@ export interface StageContext {
   walkers: Walkers;
   /** The task queue of the host with the run's workspace; absent until it has one. */
   workspace: { queue?: string };
-  /** The first launch of the run on the board, and whether one is under way. */
-  board: { root?: string; launching: boolean };
+  /** The first launch of the run on the board, whether one is under way, and the digest of the run's tool catalog. */
+  board: { root?: string; launching: boolean; catalog?: string };
   tree: {
     /** Budgets that it shares with its child runs, and with the runs above it. */
     budgets: readonly TreeBudget[];
@@ -122,6 +125,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runChild(node, underWay, run);
     case 'agent':
       return runAgent(node, underWay, run);
+    case 'tool':
+      return runTool(node, underWay, run);
     case 'launch':
       return runLaunch(node, underWay, run);
     case 'webhook':
@@ -150,20 +155,19 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
     throw new Error(`The prompt has more than ${maxPromptCharacters} characters once its values are in it.`);
   }
   await progress.flush();
-  const answer = await askModel(
-    node,
-    { underWay, ...run },
-    {
-      runId,
-      stageId: underWay.stage.id,
-      prompt,
-      ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
-      ...(node.system !== undefined && { system: fillIn(node.system, goal, values.all()) }),
-      ...(node.model !== undefined && { model: node.model }),
-      ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
-      ...(node.outputSchema && { schema: node.outputSchema }),
-    },
-  );
+  const asked: PromptInput = {
+    runId,
+    stageId: underWay.stage.id,
+    prompt,
+    ...(progress.guidance.length > 0 && { guidance: [...progress.guidance] }),
+    ...(node.system !== undefined && { system: fillIn(node.system, goal, values.all()) }),
+    ...(node.model !== undefined && { model: node.model }),
+    ...(node.maxTokens !== undefined && { maxTokens: node.maxTokens }),
+    ...(node.outputSchema && { schema: node.outputSchema }),
+  };
+  const answer = node.promptTools
+    ? await promptWithTools(node, node.promptTools, { underWay, run, prompt: asked })
+    : await askModel(node, { underWay, ...run }, asked);
   const output = node.outputSchema ? answer.output : answer.text;
   values.set({ [`${node.id}_output`]: output, last_output: output });
   const { model, usage, retries, stopReason } = answer;

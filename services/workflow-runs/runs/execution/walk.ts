@@ -6,6 +6,7 @@ import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } 
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
+import { joined, walkUntilDecided } from './joins';
 import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 
@@ -95,18 +96,21 @@ async function branchOut(cursor: Cursor, run: Walk): Promise<{ at: string; outco
   const branches = cursor.branches ?? begin(parallel, run);
   cursor.branches = branches;
   const { walkers } = run;
+  const walkOne = (branch: Branch): Promise<void> => walkers.count(() => walkBranch(branch, { run, parallel, join }));
+  const options = graph.nodes[parallel]?.parallel;
   const ended = await walkers.rest(() =>
-    Promise.allSettled(branches.map((branch) => walkers.count(() => walkBranch(branch, { run, parallel, join })))),
+    options ? walkUntilDecided(options, branches, walkOne) : Promise.allSettled(branches.map(walkOne)),
   );
   const broken = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
   if (broken.length > 0) {
     throw broken.find((error) => !(error instanceof SuspendedError)) ?? broken[0];
   }
   delete cursor.branches;
-  const failed = branches.find(({ outcome }) => outcome?.outcome === 'fail');
-  progress.record({ ParallelCompleted: { node_id: parallel, success: !failed } }, progress.visit(parallel));
+  const outcome = joined(options ?? {}, branches);
+  const isSuccess = outcome.outcome === 'success';
+  progress.record({ ParallelCompleted: { node_id: parallel, success: isSuccess } }, progress.visit(parallel));
   await visit(joinNode, run, cursor);
-  return { at: join, outcome: failed?.outcome ?? success };
+  return { at: join, outcome: isSuccess ? success : outcome };
 }
 
 function begin(parallel: string, { graph, progress }: Walk): Branch[] {
@@ -120,7 +124,7 @@ async function walkBranch(
   branch: Branch,
   { run, parallel, join }: { run: Walk; parallel: string; join: string },
 ): Promise<void> {
-  if (branch.outcome) {
+  if (branch.outcome ?? branch.cancelled) {
     return;
   }
   try {

@@ -212,7 +212,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     cursor,
     ...(workspace.queue !== undefined && { workspace }),
     ...(setup && { setup: setupState }),
-    ...(board.root !== undefined && { board: { root: board.root } }),
+    ...boardState(board),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
       const times = traversals.get(edge);
@@ -283,6 +283,12 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     return status;
   });
 }
+
+/** What the next execution has to know of the board. */
+const boardState = ({ root, catalog }: Walk['board']): Pick<RunState, 'board'> =>
+  root === undefined && catalog === undefined
+    ? {}
+    : { board: { ...(root !== undefined && { root }), ...(catalog !== undefined && { catalog }) } };
 
 /** The budgets that a run shares: its own with its child runs, and those of the runs above it. */
 function budgetsOf({ runId, graph: { nodes, budget }, tree }: RunInput): TreeBudget[] {

@@ -18,6 +18,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   map: 'box3d',
   child: 'folder',
   agent: 'tab',
+  tool: 'cds',
   launch: 'tab',
 };
 

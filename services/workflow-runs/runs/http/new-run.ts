@@ -38,6 +38,10 @@ export function assertModels({ nodes, budget }: Graph, models: Models): void {
       throw refuse(400, `Node "${id}": Model not found: ${lost}`);
     }
     const asked = workOf(node) === 'prompt' ? [model ?? models.default().id, ...fallbackModels] : [];
+    const unable = asked.map((name) => models.find(name)).find((found) => found && !found.features.tools);
+    if (node.promptTools && unable) {
+      throw refuse(400, `Node "${id}": ${unable.id} does not support tools.`);
+    }
     const unpriced = asked.map((name) => models.find(name)).find((found) => found && !isPriced(found, models));
     if (budget?.cost !== undefined && unpriced) {
       throw refuse(
@@ -91,11 +95,12 @@ export async function assertCommands({ nodes }: Graph, sandbox: CommandSandbox |
   }
 }
 
-/** @throws AppError 400 for an agent when no board is there to launch it */
+/** @throws AppError 400 for an agent or a tool when no board is there to launch or call it */
 export function assertAgents({ nodes }: Graph, board: BoardClient | undefined): void {
-  const agent = Object.values(nodes).find((node) => node.agent !== undefined);
-  if (agent && !board) {
-    throw refuse(400, `Node "${agent.id}": agents are not launched here: WORKFLOW_RUNS_BOARD_URL is not set.`);
+  const ofBoard = Object.values(nodes).find(({ agent, tool, promptTools }) => agent ?? tool ?? promptTools);
+  if (ofBoard && !board) {
+    const what = ofBoard.agent ? 'agents are not launched' : 'tools are not called';
+    throw refuse(400, `Node "${ofBoard.id}": ${what} here: WORKFLOW_RUNS_BOARD_URL is not set.`);
   }
 }
 
@@ -126,6 +131,7 @@ const suffixes = ({ kind }: GraphNode): string[] => [
   ...(kind === 'map' ? ['failures'] : []),
   ...(kind === 'child' ? ['run'] : []),
   ...(kind === 'agent' ? ['status', 'task', 'attempt', 'commit'] : []),
+  ...(kind === 'tool' ? ['status', 'call'] : []),
 ];
 
 /** @throws AppError 400 for a value that the run would replace, or whose name means something else */

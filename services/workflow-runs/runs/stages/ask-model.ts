@@ -14,6 +14,23 @@ const pause = { first: 1_000, longest: 60_000 };
 const heartbeatTimeout = '15 seconds';
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
 
+interface Asking<T> extends Pick<StageContext, 'continuation' | 'progress'> {
+  underWay: StageUnderWay;
+  /** Asks it once; `runPrompt` when absent. */
+  ask?: (input: PromptInput) => Promise<T>;
+}
+
+/** Limits of an activity that asks the model of a node. */
+export const promptActivityOptions = (
+  { timeoutMs = usualPromptMs }: Pick<GraphNode, 'timeoutMs'>,
+  summary: string,
+) => ({
+  startToCloseTimeout: timeoutMs + storesMs,
+  heartbeatTimeout,
+  retry,
+  summary,
+});
+
 /**
  * Asks the model of a node, again as often as the node allows when it does not answer, and then its fallback models likewise. What else goes wrong, such as a service
  * that ends in the middle, is repeated and counts as no attempt.
@@ -21,31 +38,27 @@ const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as co
  * @throws ActivityFailure of the last attempt
  * @throws SuspendedError between two attempts, when the execution continues as new
  */
-export async function askModel(
+export async function askModel<T extends PromptAnswer = PromptAnswer>(
   {
     maxRetries,
     timeoutMs = usualPromptMs,
     retryDelayMs = pause.first,
     fallbackModels = [],
   }: Pick<GraphNode, 'maxRetries' | 'timeoutMs' | 'retryDelayMs' | 'fallbackModels'>,
-  { underWay, continuation, progress }: { underWay: StageUnderWay } & Pick<StageContext, 'continuation' | 'progress'>,
+  { underWay, continuation, progress, ask }: Asking<T>,
   prompt: PromptInput,
-): Promise<PromptAnswer> {
+): Promise<T> {
   const summary = `prompt of ${prompt.stageId}`;
-  if (!patched('model-attempts')) {
+  if (!ask && !patched('model-attempts')) {
     return proxyActivities<Pick<RunActivities, 'runPrompt'>>({
       startToCloseTimeout: timeoutMs,
       heartbeatTimeout,
       retry: { ...retry, maximumAttempts: maxRetries + 1 },
       summary,
-    }).runPrompt(prompt);
+    }).runPrompt(prompt) as Promise<T>;
   }
-  const { runPrompt } = proxyActivities<Pick<RunActivities, 'runPrompt'>>({
-    startToCloseTimeout: timeoutMs + storesMs,
-    heartbeatTimeout,
-    retry,
-    summary,
-  });
+  const usual = proxyActivities<Pick<RunActivities, 'runPrompt'>>(promptActivityOptions({ timeoutMs }, summary));
+  const once = ask ?? ((input: PromptInput) => usual.runPrompt(input) as Promise<T>);
   for (let attempt = underWay.attempt ?? 1; ; attempt += 1) {
     if (underWay.untilMs !== undefined) {
       const { untilMs } = underWay;
@@ -57,7 +70,7 @@ export async function askModel(
     try {
       const { at } = underWay.fallback ?? { at: 0 };
       const model = at === 0 ? {} : { model: fallbackModels[at - 1] as string };
-      return await continuation.duringPrompt(() => runPrompt({ ...prompt, ...model, attempt, timeoutMs }));
+      return await continuation.duringPrompt(() => once({ ...prompt, ...model, attempt, timeoutMs }));
     } catch (error) {
       const { at, from } = underWay.fallback ?? { at: 0, from: 1 };
       const failure = modelFailureOf(error);

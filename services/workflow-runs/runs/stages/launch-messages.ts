@@ -8,6 +8,8 @@ export interface LaunchInput extends LaunchNode {
   attempt: number;
   /** How long it may take once it runs, in milliseconds. */
   timeoutMs?: number;
+  /** What was wrong with the output of the launch before, which this one is to report again. */
+  repair?: { output: string; problem: string };
 }
 
 /** Which launch it is. */
@@ -16,8 +18,9 @@ export type LaunchKey = Pick<LaunchInput, 'runId' | 'stageId' | 'attempt'>;
 /** `overloaded`: there is no capacity and no queue; it is launched again later. */
 export type LaunchState =
   | { state: 'waiting' | 'overloaded' }
-  | { state: 'success'; output: string }
-  | { state: 'failed'; reason: string; output?: string };
+  | { state: 'success'; output: unknown }
+  /** `misfit`: its output does not fit its schema. */
+  | { state: 'failed'; reason: string; output?: string; misfit?: true };
 
 /** What the host of the engine does for launches; each may be repeated. */
 export interface LaunchActivities {

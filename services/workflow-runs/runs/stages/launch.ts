@@ -1,5 +1,6 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { GraphNode } from '../../graph/graph';
+import { valueText } from '../../graph/values';
 import type { StageUnderWay } from '../execution/cursor';
 import { fillIn, maxPromptCharacters } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
@@ -25,17 +26,26 @@ export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: S
   await progress.flush();
   for (;;) {
     const attempt = await nextAttempt(node, underWay, run);
-    const input = { ...inputOf(node, underWay, run), attempt };
+    const { repair } = underWay;
+    const input = { ...inputOf(node, underWay, run), attempt, ...(repair && { repair }) };
     const ended = await walkers.rest(() => launched(input, underWay, run));
     if (ended.output !== undefined) {
       progress.setValues({ [`${stepId}_output`]: ended.output, last_output: ended.output });
     }
     const retries = attempt - 1;
     if (ended.state === 'success') {
-      return { outcome: { outcome: 'success' }, reported: { retries, notes: ended.output.slice(0, 200) } };
+      return { outcome: { outcome: 'success' }, reported: { retries, notes: valueText(ended.output).slice(0, 200) } };
     }
     const { reason } = ended;
-    if (attempt > maxRetries) {
+    const mayRepair = ended.misfit === true && !repair;
+    if (mayRepair) {
+      underWay.repair = { output: ended.output ?? '', problem: reason };
+    } else {
+      delete underWay.repair;
+    }
+    const repairs = underWay.repaired ?? 0;
+    underWay.repaired = repairs + (mayRepair ? 1 : 0);
+    if (!mayRepair && attempt - repairs > maxRetries) {
       return { outcome: { outcome: 'fail', reason }, reported: { retries, failure_reason: reason } };
     }
     const { id } = underWay.stage;

@@ -31,7 +31,13 @@ export function assertFewStages({ progress }: Pick<StageContext, 'progress'>): v
 const usesBudget = (node: Asked): boolean => ['prompt', 'agent'].includes(workOf(node));
 
 /** @throws RunFailedError for a prompt that the budget of the run has nothing left for */
-export function assertWithinBudget(node: Asked, { graph: { budget }, progress: { used } }: StageContext): void {
+export function assertWithinBudget(
+  node: Asked,
+  {
+    graph: { budget },
+    progress: { used },
+  }: Pick<StageContext, 'graph'> & { progress: { used: { tokens: number; cost: number } } },
+): void {
   if (usesBudget(node)) {
     assertWithin(budget ?? {}, used, { whose: 'It has', id: node.id });
   }

@@ -26,6 +26,45 @@ describe('a loop of a run', () => {
   });
 });
 
+describe('parallel branches', () => {
+  const branching = (options: string, fast: string, more = '') =>
+    `digraph { start -> p; p [type=parallel, ${options}]; j [type=join]; p -> fast -> j; p -> slow -> j; j -> exit; ${more}
+      fast [${fast}]; slow [type=wait, duration="1h"] }`;
+  const failing = 'type=webhook, timeout="50ms"';
+  const stageOf = async (id: string, node: string) =>
+    (await get(`/runs/${id}/stages?page[limit]=100`)).data.find((each: { dot_id: string }) => each.dot_id === node);
+
+  it('meet once one has succeeded, and the others are cancelled', async () => {
+    const id = await start(branching('completion=any', 'type=wait, duration="50ms"'));
+    await untilStatus(id, 'completed');
+    expect(await stageOf(id, 'slow')).toMatchObject({ status: 'cancelled' });
+    expect(await stageOf(id, 'fast')).toMatchObject({ status: 'completed' });
+  });
+
+  it('are waited for where one has failed and any may succeed', async () => {
+    const id = await start(branching('completion=any', failing).replace('duration="1h"', 'duration="500ms"'));
+    await untilStatus(id, 'completed');
+    expect(await stageOf(id, 'slow')).toMatchObject({ status: 'completed' });
+  });
+
+  it('are cancelled once one has failed for good, and the join has its reason', async () => {
+    const id = await start(branching('fail_fast=true', failing));
+    expect(await untilStatus(id, 'failed')).toMatchObject({
+      error: { message: 'Its webhook was not called in time.' },
+    });
+    expect(await stageOf(id, 'slow')).toMatchObject({ status: 'cancelled' });
+    const mended = await start(branching('fail_fast=true', failing, 'j -> exit [condition="outcome=fail"];'));
+    await untilStatus(mended, 'completed');
+  });
+
+  it('end as cancelled with their run', async () => {
+    const id = await start(branching('completion=any', 'type=wait, duration="2h"'));
+    await eventually(async () => expect(await stageOf(id, 'fast')).toBeDefined());
+    await service().call('POST', `/runs/${id}/cancel`, {});
+    await untilStatus(id, 'cancelled');
+  });
+});
+
 describe('people in a run', () => {
   it('choose the way by an option, and may come again', async () => {
     const id = await start(asking);

@@ -1,12 +1,12 @@
-import type { CatalogServer } from '../../../contracts/integrations/tool-catalog';
-import type { ToolDiscovery, ToolServerDefinition } from '../../../contracts/integrations/tool-server';
-import type { Refusal } from '../../../contracts/refusal';
-import type { AgentConfig } from '../../../contracts/settings/agent-config';
-import { refusal } from '../../../domain/refusal';
-import { catalogDigestOf, catalogServerOf } from '../../../domain/tool-servers/catalog';
-import { within } from '../../../platform/operations/within';
-import type { ToolCatalogStore } from '../../../stores/integrations/tool-catalog-store';
-import type { ToolServerStore } from '../../../stores/integrations/tool-server-store';
+import type { CatalogServer } from '../../contracts/integrations/tool-catalog';
+import type { ToolDiscovery, ToolServerDefinition } from '../../contracts/integrations/tool-server';
+import type { Refusal } from '../../contracts/refusal';
+import type { AgentConfig } from '../../contracts/settings/agent-config';
+import { refusal } from '../../domain/refusal';
+import { catalogDigestOf, catalogServerOf } from '../../domain/tool-servers/catalog';
+import { within } from '../../platform/operations/within';
+import type { ToolCatalogStore } from './tool-catalog-store';
+import type { ToolServerStore } from './tool-server-store';
 
 export interface LaunchToolsDependencies {
   toolServers: Pick<ToolServerStore, 'definition'>;
@@ -30,7 +30,7 @@ const catalogLimitBytes = 8_388_608;
  * @param patienceMs how long a caller waits for servers that start; they are waited for when absent
  */
 export async function launchTools(
-  deps: LaunchToolsDependencies,
+  deps: Omit<LaunchToolsDependencies, 'toolCatalogs'>,
   { toolServers = [] }: Named,
   { signal, patienceMs }: { signal: AbortSignal; patienceMs?: number },
 ): Promise<CatalogServer[] | undefined | Refusal> {
@@ -84,7 +84,7 @@ export async function attemptTools(
 }
 
 async function serverOf(
-  { toolServers, toolDiscoverer, hostId }: LaunchToolsDependencies,
+  { toolServers, toolDiscoverer, hostId }: Omit<LaunchToolsDependencies, 'toolCatalogs'>,
   serverId: string,
   { signal, patienceMs }: { signal: AbortSignal; patienceMs?: number },
 ): Promise<CatalogServer | Refusal> {

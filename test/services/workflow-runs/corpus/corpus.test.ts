@@ -1,0 +1,41 @@
+import { eventually } from '../../../../platform/testing/eventually';
+import type { Stage } from '../../../../services/workflow-runs/runs/run';
+import { repeatingRuns } from '../runs/repeating-runs';
+import { goldenGraphs } from './graphs';
+
+const { start, get, models } = repeatingRuns({ WORKFLOW_RUNS_CONCURRENCY: '60', RATE_LIMIT_ENABLED: 'false' });
+
+const marks: Partial<Record<Stage['status'], string>> = { failed: '!', cancelled: '~' };
+
+/** How a run has ended, as the corpus writes it. */
+async function endOf(id: string): Promise<string> {
+  const { status, error } = await eventually(async () => {
+    const run = await get(`/runs/${id}`);
+    expect(['completed', 'failed', 'cancelled']).toContain(run.status);
+    return run as { status: string; error?: { message: string } };
+  });
+  const { data } = await get(`/runs/${id}/stages?page[limit]=100`);
+  const stages = (data as Stage[]).map((stage) => `${stage.id}${marks[stage.status] ?? ''}`).sort();
+  return `${status}${error ? ` (${error.message})` : ''}: ${stages.join(' ')}`;
+}
+
+describe('the corpus of graphs', () => {
+  it('has at least fifty, each with a title of its own', () => {
+    expect(goldenGraphs.length).toBeGreaterThanOrEqual(50);
+    expect(new Set(goldenGraphs.map(([title]) => title)).size).toBe(goldenGraphs.length);
+  });
+
+  it('ends as its golden states have it', async () => {
+    // Its answers are the prompts themselves.
+    models().provider.answers(({ body }) => {
+      const { content } = body.messages.at(-1) as { content: string | { text: string }[] };
+      return [typeof content === 'string' ? content : content.map(({ text }) => text).join('')];
+    });
+    const ids = await Promise.all(goldenGraphs.map(([, dot]) => start(dot)));
+    const ends: [string, string][] = [];
+    for (const [at, [title]] of goldenGraphs.entries()) {
+      ends.push([title, await endOf(ids[at] ?? '')]);
+    }
+    expect(Object.fromEntries(ends)).toEqual(Object.fromEntries(goldenGraphs.map(([title, , end]) => [title, end])));
+  });
+});
