@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '../../platform/testing/eventually';
-import { type ApiUnderTest, startWholeTestApi } from '../api/api-under-test';
-import { agent, type VersionedRecord, versionedRecords } from '../api/http/versioned-records';
-import { creates, makeSubjects, type Subjects } from '../api/idempotency/creates';
-import { storedRowsOf } from '../api/idempotency/stored-rows';
-import type { Answer } from '../support/caller';
-import { persistently } from '../support/processes/persistently';
-import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+import { eventually } from '../../../platform/testing/eventually';
+import { type ApiUnderTest, startWholeTestApi } from '../../api/api-under-test';
+import { agent, type VersionedRecord, versionedRecords } from '../../api/http/versioned-records';
+import { creates, makeSubjects, type Subjects } from '../../api/idempotency/creates';
+import { storedRowsOf } from '../../api/idempotency/stored-rows';
+import type { Answer } from '../../support/caller';
+import { persistently } from '../../support/processes/persistently';
+import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 /** Responses between two kills of the API; what is in flight then is cut off. */
 const responsesBetweenKills = 8;
