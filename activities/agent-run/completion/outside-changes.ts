@@ -60,9 +60,8 @@ export async function detectOutsideChanges(
 }
 
 /**
- * Branches of other tasks that were made after the attempt began, which its sandbox cannot hide, and that something else than git
- * has moved since. Git moves them for good reason; what it does not log is nobody's work. None of them is moved back: only
- * the task that has it can say where it belongs.
+ * Branches of other tasks that were made after the attempt began, whose files its sandbox can write to, and that are elsewhere than
+ * git's log has them. None is moved back: a tool that writes no log may have moved it for the task that has it.
  */
 async function movedBranches(
   { git }: Pick<OutsideChangeDependencies, 'git'>,

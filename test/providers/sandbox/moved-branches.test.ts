@@ -89,7 +89,7 @@ describe('branches that are made beside the one of a sandbox', () => {
     expect(events).toMatchObject([{ kind: 'run.error', payload: { code: 'OUTSIDE_CHANGED', changes } }]);
   });
 
-  it('and packed by a person take nothing from the agent, which goes on to commit', async () => {
+  it('and packed by an operator leave the agent able to commit', async () => {
     const { repository, worktree, baseSha } = box;
     const [started, packed] = ['started', 'packed'].map((name) => join(worktree, name)) as [string, string];
     const running = box.run(

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '../../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { removeAbandonedInspections, withInspectionDirectory } from '../../../providers/git/repository/inspecting';
+import { eventually } from '../../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../../platform/testing/temp-dir';
+import { removeAbandonedInspections, withInspectionDirectory } from '../../../../providers/git/repository/inspecting';
 
 let directory: TempDir;
 beforeEach(async () => {
