@@ -30,7 +30,7 @@ export function launchNode(
   };
 }
 
-/** What an agent is told of the form of its summary. */
+/** What asks an agent for a summary that fits a schema. */
 export const reportBy = (schema: object): string =>
   `Report as your summary JSON that fits this JSON schema, and nothing else:\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
 

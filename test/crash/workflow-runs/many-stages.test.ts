@@ -48,3 +48,17 @@ describe('a workflow run of 5,000 stages', () => {
     expect(await runs.get(`/runs/${id}/checkpoint?checkpoint=e.1000`)).toMatchObject({ next_node_id: 'exit' });
   }, 360_000);
 });
+
+describe('a loop of a workflow run with 2,000 visits', () => {
+  test('ends within the limits of histories, and its record has each visit', async () => {
+    const id = await runs.start(`digraph { start -> a -> b; a [shape=diamond, max_visits=2000]
+      b [shape=diamond, max_visits=2000]; b -> a [weight=1, max_traversals=1999]; b -> exit }`);
+    await eventually(async () => expect(await runs.get(`/runs/${id}`)).toMatchObject({ status: 'completed' }), {
+      withinMs: 300_000,
+    });
+    const stages = await runs.stages(id);
+    expect(stages).toHaveLength(4_002);
+    expect(stages.filter(({ dot_id: node }) => node === 'a')).toHaveLength(2_000);
+    expect(Math.max(...(await historyLengths(id)))).toBeLessThan(5_000);
+  }, 360_000);
+});

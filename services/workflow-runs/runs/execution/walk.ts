@@ -2,11 +2,11 @@ import { patched } from '@temporalio/workflow';
 import type { GraphEdge, GraphNode } from '../../graph/graph';
 import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
+import { joined, walkUntilDecided } from '../stages/joins';
 import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { SuspendedError } from './continuation';
 import type { Branch, Cursor } from './cursor';
 import { chooseEdge, type Outcome } from './edges';
-import { joined, walkUntilDecided } from './joins';
 import { RunFailedError } from './run-failed';
 import { type StageContext, visit } from './stages';
 

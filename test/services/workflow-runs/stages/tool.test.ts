@@ -208,7 +208,7 @@ describe('the model of a prompt with tools', () => {
     ]);
   });
 
-  it('learns of a call that may not be made, or that a person rejects, and goes on', async () => {
+  it('receives the reason of a call that may not be made, or that a person rejects, and answers', async () => {
     const asked = answersInTurn(
       { tool: 'ledger__forbidden', id: 'c1', input: { line: 'x' } },
       { tool: 'ledger__append', id: 'c2', input: { lines: 'x' } },

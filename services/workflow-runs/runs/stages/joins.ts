@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { ParallelNode } from '../../graph/graph';
-import type { Branch } from './cursor';
-import type { Outcome } from './edges';
+import type { Branch } from '../execution/cursor';
+import type { Outcome } from '../execution/edges';
 
 const success: Outcome = { outcome: 'success' };
 
