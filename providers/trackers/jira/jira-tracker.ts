@@ -4,7 +4,7 @@ import { textOf, valuesOf } from '../forge-items';
 import type { NewTrackerItem, Tracker, TrackerSettings } from '../tracker';
 import { createJiraClient, parsedOfJira } from './client';
 import { commentProperties } from './comment-properties';
-import { editionOf,type JiraEdition } from './edition';
+import { editionOf, type JiraEdition } from './edition';
 import { findInCloud, findInDataCenter, issueFields as fields } from './find-created';
 import { introspectJira } from './introspect';
 import { createdIssue, jiraComment, jiraIssue, propertyKey } from './shapes';

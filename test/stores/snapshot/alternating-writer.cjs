@@ -14,7 +14,7 @@ const insert = [first, second].map((database) => database.prepare('INSERT INTO n
 
 let n = 0;
 const step = () => {
-  for (let end = n + 20; n < end; ) {
+  for (let end = n + 20; n < end;) {
     n += 1;
     insert.forEach((statement) => statement.run(n, 'x'.repeat((n * 37) % 3_000)));
     if (n % 250 === 0) {
