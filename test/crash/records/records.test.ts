@@ -185,3 +185,51 @@ describe('kill -9 of the API while documents are written', () => {
     }
   });
 });
+
+describe('kill -9 of the API while delegations are set and automations started', () => {
+  it('has one delegation of the last round, whole', async () => {
+    const scope = { type: 'project', projectIds: ['shop', 'garden'] };
+    const expires = new Date(Date.now() + 3_600_000).toISOString();
+    for (let round = 1; round <= 4; round += 1) {
+      const names = Array.from({ length: 8 }, (_, n) => `delegate-${round}-${n}`);
+      const set = (delegateAgent: string) =>
+        service.call.send('POST', '/api/delegation', { delegateAgent, expires, scope });
+      const acknowledged = await untilKilled(new Map(names.map((name) => [name, () => set(name)])));
+      expect(acknowledged.size).toBeGreaterThan(0);
+      const { delegation } = await persistently(() => service.call.ok('GET', '/api/delegation'));
+      expect(names).toContain(delegation.delegateAgent);
+      const sent = { delegateAgent: delegation.delegateAgent, expires, scope };
+      expect(delegation).toMatchObject(acknowledged.get(delegation.delegateAgent)?.body ?? sent);
+    }
+  });
+
+  it('starts each automation once, and has every start that was acknowledged', async () => {
+    const ids: string[] = [];
+    while (ids.length < 16) {
+      const task = { type: 'automation', title: `Automation ${ids.length}` };
+      ids.push((await persistently(() => service.call.createTask(task))).id);
+    }
+    /** The attempt of each automation that runs. */
+    const running = async () => {
+      const tasks: { id: string; automation: { id: string } }[] = await persistently(() =>
+        service.call.ok('GET', '/api/automation/running'),
+      );
+      return new Map(tasks.map(({ id, automation }) => [id, automation.id]));
+    };
+    const start = (id: string) =>
+      service.call.send('POST', `/api/automation/${id}/start`, { sessionKey: `agent:${id}` });
+    let started = await running();
+    while (started.size < ids.length) {
+      const waiting = ids.filter((id) => !started.has(id));
+      const acknowledged = await untilKilled(new Map(waiting.map((id) => [id, () => start(id)])));
+      const now = await running();
+      for (const [id, { status, body }] of acknowledged) {
+        expect([id, status, now.get(id)]).toEqual([id, 200, body.attemptId]);
+      }
+      expect(Object.fromEntries(now)).toMatchObject(Object.fromEntries(started));
+      started = now;
+    }
+    const again = await service.call.send('POST', `/api/automation/${ids[0]}/start`, { sessionKey: 'agent:other' });
+    expect(again.status).toBe(409);
+  });
+});
