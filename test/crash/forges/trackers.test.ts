@@ -1,6 +1,7 @@
-import { trackerProvider } from '../../../contracts/integrations/trackers/tracker';
+import { type TrackerProvider, trackerProvider } from '../../../contracts/integrations/trackers/tracker';
 import { eventually } from '../../../platform/testing/eventually';
 import { jiraAccount } from '../../support/forges/jira-server';
+import { persistently } from '../../support/processes/persistently';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 import { startTrackerServers, type TrackerServers, trackerTokens } from '../../support/trackers/tracker-servers';
 
@@ -42,6 +43,17 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
   });
   afterAll(() => Promise.all([service.close(), servers.close()]));
 
+  const fieldsOf = (provider: TrackerProvider) => ({
+    name: 'Killed',
+    provider,
+    defaultWorkItemType: { github: 'Issue', gitlab: 'issue', jira: 'Task' }[provider],
+    defaultProjectPath: servers.settings(provider).project,
+    fieldMappings: [
+      { trackerFieldId: provider === 'jira' ? 'summary' : 'title', source: 'title', required: true },
+      { trackerFieldId: provider === 'github' ? 'body' : 'description', source: 'description' },
+    ],
+  });
+
   /** Repeats a request until it is answered: meanwhile the worker is started again. */
   const insist = (path: string, body: object) =>
     eventually(
@@ -64,18 +76,34 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
         ...(isJira ? { account: jiraAccount } : {}),
       });
       await service.call.ok('POST', `${root}/introspect`, { provider, project });
-      await service.call.ok('PUT', profile, {
-        ...{
-          name: 'Killed',
-          provider,
-          defaultWorkItemType: { github: 'Issue', gitlab: 'issue', jira: 'Task' }[provider],
-        },
-        defaultProjectPath: project,
-        fieldMappings: [
-          { trackerFieldId: isJira ? 'summary' : 'title', source: 'title', required: true },
-          { trackerFieldId: provider === 'github' ? 'body' : 'description', source: 'description' },
-        ],
-      });
+      await service.call.ok('PUT', profile, fieldsOf(provider));
+    });
+
+    it('has every profile whose change was acknowledged before the API was killed', async () => {
+      const ids = Array.from({ length: 10 }, (_, n) => `${provider}-${n}`);
+      const acknowledged = new Map<string, unknown>();
+      await Promise.all(
+        ids.map(async (id) => {
+          const answer = await service.call
+            .send('PUT', `${root}/profiles/${id}`, { ...fieldsOf(provider), name: `Profile ${id}` })
+            .catch(() => undefined);
+          if (answer && answer.status < 300) {
+            acknowledged.set(id, answer.body);
+            if (acknowledged.size === 3) {
+              killPart(service, 'api');
+            }
+          }
+        }),
+      );
+      const { profiles } = await persistently(() => service.call.ok('GET', `${root}/profiles`));
+      const stored = new Map((profiles as { id: string }[]).map((one) => [one.id, one]));
+      expect(acknowledged.size).toBeGreaterThanOrEqual(3);
+      for (const [id, body] of acknowledged) {
+        expect([id, stored.get(id)]).toEqual([id, body]);
+      }
+      for (const [id, one] of stored) {
+        expect([id, one]).toEqual([id, expect.objectContaining({ id, fieldMappings: expect.any(Array) })]);
+      }
     });
 
     it.each([
