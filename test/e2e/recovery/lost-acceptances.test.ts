@@ -60,13 +60,17 @@ describe('an acceptance whose workflow was lost', () => {
       executionPolicy: { review: 'required' },
     });
     await stack.call.start(taskId, { agent: 'as-told' });
-    return { taskId, attemptId: (await stack.call.ended(taskId)).attemptId };
+    const { attemptId, attempt } = await stack.call.ended(taskId);
+    expect(attempt.completion).toMatchObject({ status: 'success' });
+    expect((await taskOf(taskId)).review).toMatchObject({ state: 'pending', attemptId });
+    return { taskId, attemptId };
   }
 
   /** A result that was accepted with a pull request, which the forge has. */
   async function anAwaited(file: string) {
     const result = await aResult(file);
-    const { body } = await accept(result, 'pull-request');
+    const { status, body } = await accept(result, 'pull-request');
+    expect({ status, body }).toMatchObject({ status: 200, body: { review: { state: 'awaiting-merge' } } });
     return { ...result, pull: github.state.pulls.find(({ number }) => number === body.review.pullRequest.number)! };
   }
 
