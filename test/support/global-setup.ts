@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createLog } from '../../platform/log/log';
+import { findCommand } from '../../platform/processes/find-command';
 import { findTemporalBinary } from '../../platform/temporal/embedded/binary';
 import { startDevServer } from '../../platform/temporal/embedded/dev-server';
 import { makeTempDir } from '../../platform/testing/temp-dir';
@@ -15,11 +16,24 @@ function buildWhatIsStale(): void {
   }
 }
 
+/** Names the packages that tests need and Node does not bring, before a run of many minutes fails for one of them. */
+function nameMissingPrograms(): void {
+  const programs = { git: 'git', ...(process.platform === 'linux' ? { bwrap: 'bubblewrap' } : {}) };
+  for (const [program, name] of Object.entries(programs)) {
+    const found = findCommand(program, process.env.PATH ?? '');
+    if (!('path' in found)) {
+      process.stderr.write(`${program} is not there: the tests that need it will fail. Install it, for example by: apt-get install ${name}
+`);
+    }
+  }
+}
+
 /**
  * Builds, and starts the one Temporal server that all test files share, with a database file of its own. Test files
  * find it through `testTemporal()`. Anything that goes wrong here fails the whole run: a suite that skips Temporal proves nothing.
  */
 export default async function globalSetup(): Promise<void> {
+  nameMissingPrograms();
   buildWhatIsStale();
   const binary = await findTemporalBinary({ report: (line) => process.stderr.write(`${line}\n`) });
   const directory = await makeTempDir('temporal');

@@ -33,7 +33,7 @@ export class GraphCompileError extends Error {
 
 /** Opens a compiler of graphs. Whatever a text makes the parser do, the service goes on answering. */
 export function createGraphCompiler({
-  withinMs = 5_000,
+  withinMs = 15_000,
   threads = 2,
   waiting = 50,
   script = compiledScript(__dirname, 'compile-thread.js'),

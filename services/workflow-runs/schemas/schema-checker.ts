@@ -26,7 +26,7 @@ export interface SchemaCheckerOptions {
 }
 
 export function createSchemaChecker({
-  withinMs = 5_000,
+  withinMs = 15_000,
   threads = 2,
   waiting = 50,
 }: SchemaCheckerOptions = {}): SchemaChecker {

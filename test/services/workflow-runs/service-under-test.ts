@@ -55,6 +55,15 @@ export interface WorkflowRunsUnderTest {
   close(): Promise<void>;
 }
 
+let held: { token: string; untilMs: number } | undefined;
+/** A token of ann's, which lasts for the calls of a minute: signing one parses the key. */
+function usualToken(): string {
+  if (!held || held.untilMs < Date.now()) {
+    held = { token: tokenOf('ann'), untilMs: Date.now() + 60_000 };
+  }
+  return held.token;
+}
+
 const parse = (text: string): unknown => {
   try {
     return text === '' ? undefined : JSON.parse(text);
@@ -103,7 +112,7 @@ export async function startServiceUnderTest(
     fetch(`${service.url}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${tokenOf('ann')}`,
+        authorization: `Bearer ${usualToken()}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -118,7 +127,7 @@ export async function startServiceUnderTest(
     temporal,
     dataDir: directory.path,
     open,
-    async call(method, path, body, token = tokenOf('ann')) {
+    async call(method, path, body, token = usualToken()) {
       const headers = { authorization: token === null ? '' : `Bearer ${token}` };
       const response = await open(method, path, { body, headers });
       return { status: response.status, headers: response.headers, body: parse(await response.text()) };
