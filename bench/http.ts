@@ -3,6 +3,7 @@
  *
  *   npm run --silent build && node dist/bench/http.js
  *   BENCH_SECONDS=5 BENCH_TASKS=1000,5000 node dist/bench/http.js
+ *   BENCH_LOADS='create;patch, one task' BENCH_CONNECTIONS=1 node dist/bench/http.js
  *
  * The callers (autocannon) run in this process and take the other core: list responses of several hundred kilobytes are
  * as much work to read as to send. "processor ms" is what one request costs the API's process: its inverse is what one
@@ -20,6 +21,9 @@ import { createLog } from '../platform/log/log';
 import { boardOf, createTask } from './service';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '5');
+const connections = Number(process.env.BENCH_CONNECTIONS ?? '10');
+/** The names of the loads that are measured; all of them without any. */
+const chosen = process.env.BENCH_LOADS;
 const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
 
 type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string };
@@ -95,7 +99,7 @@ function loads(ids: string[]): Load[] {
 }
 
 async function measure(api: ChildProcess, url: string, { name, path, ...load }: Load) {
-  const options = { connections: 10, duration: seconds, ...load, url: `${url}${path}` };
+  const options = { connections, duration: seconds, ...load, url: `${url}${path}` };
   await autocannon({ ...options, duration: 1 });
   const before = await processorMs(api);
   const result = await autocannon(options);
@@ -118,10 +122,10 @@ async function round(count: number): Promise<void> {
     const [url] = (await once(child, 'message')) as [string];
     const ids = await fill(url, count);
     const rows = [];
-    for (const load of loads(ids)) {
+    for (const load of loads(ids).filter(({ name }) => chosen === undefined || chosen.split(';').includes(name))) {
       rows.push(await measure(child, url, load));
     }
-    console.log(`\n${count} tasks, 10 connections, ${seconds} s each`);
+    console.log(`\n${count} tasks, ${connections} connections, ${seconds} s each`);
     console.table(rows);
   } finally {
     child.disconnect();
