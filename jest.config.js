@@ -35,8 +35,8 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/tiers/slowest-reporter.cjs'],
   // A test that waits for nothing any more ends in time; one on a machine that is busy otherwise is not to fail for that.
   testTimeout: 300_000,
-  // Tests wait for processes about half of their time.
-  maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
+  // Tests wait for processes more than half of their time: with three on two cores a quarter of these is idle.
+  maxWorkers: Math.min(availableParallelism() * 2, 8),
   // Starting a process copies the page tables of the one that starts it: at 2 GB, which a worker comes to after a hundred
   // files, each agent and service costs 15 ms more than in a young one.
   workerIdleMemoryLimit: '700MB',
