@@ -14,6 +14,7 @@ import { requestTimeout } from '../platform/http/limits/timeout';
 import { underPrefix } from '../platform/http/reply-profile';
 import { requestId } from '../platform/http/request-id';
 import { requestMetrics } from '../platform/http/request-metrics';
+import { requestSpan } from '../platform/http/request-span';
 import type { Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
 import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
@@ -90,6 +91,7 @@ export function createApp(
   // The caller has gone, or a socket broke while the response was written: no response is possible.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
+  app.use(requestSpan());
   app.use(accessLog(log));
   app.use(requestMetrics(context.metrics.duration('http.server.request', 'Requests, by route and status')));
   app.use(securityHeaders());

@@ -9,8 +9,10 @@ import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
 import { retryUntilClosed } from '../platform/temporal/closed-connection';
+import { clientInterceptors } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { temporalSecurity } from '../platform/temporal/security';
+import { openTracing } from '../platform/tracing/open';
 import { isOutOfSpace } from '../stores/port/errors';
 import { BoardElsewhereError } from '../stores/system/board-home';
 import { type RunningApi, startApi } from './start';
@@ -27,6 +29,7 @@ async function main(): Promise<void> {
   const security = orExit(() => temporalSecurity(env));
   const log = createLog({ name: 'api', level: env.LOG_LEVEL });
   const starting = new AbortController();
+  const closeTracing = await openTracing(env, 'api', log);
   let api: RunningApi | undefined;
   endInOrder({
     log,
@@ -34,6 +37,7 @@ async function main(): Promise<void> {
     close: async () => {
       starting.abort(new Error('The api is ending.'));
       await api?.close();
+      await closeTracing();
     },
   });
   try {
@@ -42,7 +46,11 @@ async function main(): Promise<void> {
     // Connects with the first call and again after every loss: the board is served while Temporal is away.
     const connection = Connection.lazy({ address: temporal.address, interceptors: retryUntilClosed, ...security });
     const settings = { ...env, TEMPORAL_HTTP_ADDRESS: temporal.httpAddress };
-    const client = new Client({ connection, namespace: env.TEMPORAL_NAMESPACE });
+    const client = new Client({
+      connection,
+      namespace: env.TEMPORAL_NAMESPACE,
+      interceptors: clientInterceptors,
+    });
     api = await startWithSpace(dataDir, () => startApi(settings, log, { client }), {
       log,
       signal: starting.signal,

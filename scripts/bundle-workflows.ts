@@ -16,13 +16,14 @@ const sharedLayers = ['contracts', 'domain', 'platform'];
  */
 async function bundleWorkflows(bundle: string, workflows: string, entry: string): Promise<void> {
   const hashFile = `${bundle}.sha256`;
-  const hash = await hashOf([...sharedLayers, workflows]);
+  const hash = await hashOf([...sharedLayers, 'workflows', workflows]);
   if (existsSync(bundle) && (await readFile(hashFile, 'utf8').catch(() => '')) === hash) {
     return;
   }
 
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(dist, workflows, entry),
+    workflowInterceptorModules: [join(dist, 'workflows', 'trace-header.js')],
     logger: new DefaultLogger('WARN'),
   });
   // A worker that starts right now reads the old one or the new one.

@@ -3,6 +3,7 @@ import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Closer } from '../platform/processes/closers';
 import { createActivityFence } from '../platform/temporal/workers/activity-fence';
 import { deploymentOptions } from '../platform/temporal/workers/worker-deployment';
+import { traceActivities } from '../platform/tracing/activities';
 import { boardQueue, hostQueue } from '../workflows/queues';
 import { workspaceWorkflow } from '../workflows/workspace-ids';
 import { activityCallers } from './activities/activity-callers';
@@ -45,7 +46,11 @@ export async function buildWorkers(
     stickyQueueScheduleToStartTimeout: 2_000,
     ...shutdownTimes(env),
     interceptors: {
-      activity: [createActivityFence(activityCallers, (id) => workspaceWorkflow(id).id), sleepGuard.interceptor],
+      activity: [
+        createActivityFence(activityCallers, (id) => workspaceWorkflow(id).id),
+        traceActivities,
+        sleepGuard.interceptor,
+      ],
     },
   };
   const nexusServices = [hostService];

@@ -6,6 +6,7 @@ import { CatalogError } from '../platform/models/catalog';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { temporalSecurity } from '../platform/temporal/security';
+import { openTracing } from '../platform/tracing/open';
 import { AgentUserError } from '../providers/agents/user/agent-user';
 import { type RunningWorker, startWorker } from './start';
 
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   const env = environmentOrExit('worker');
   orExit(() => temporalSecurity(env));
   const log = createLog({ name: 'worker', level: env.LOG_LEVEL });
+  const closeTracing = await openTracing(env, 'worker', log);
   const starting = new AbortController();
   const started: { worker?: RunningWorker } = {};
   endInOrder({
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
     close: async () => {
       starting.abort(new Error('The worker is ending.'));
       await started.worker?.close();
+      await closeTracing();
     },
     skipDrain: () => started.worker?.skipDrain(),
   });

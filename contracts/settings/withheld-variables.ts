@@ -3,7 +3,7 @@
  * secret, `<NAME>_FILE`, has the same prefix. A test compares this with everything that is read from the environment.
  */
 const ownVariables =
-  /^(?:BOARD_|RUNBOARD_|MONGODB_|TEMPORAL_|BITMAP_|WORKFLOW_RUNS_|PLANTS_|RATE_LIMIT_|SERVICES(?:_FILE)?$|LOG_LEVEL$|NODE_ENV$)/;
+  /^(?:BOARD_|RUNBOARD_|MONGODB_|TEMPORAL_|BITMAP_|WORKFLOW_RUNS_|PLANTS_|RATE_LIMIT_|OTEL_(?:EXPORTER_OTLP_(?:ENDPOINT|HEADERS)|TRACES_SAMPLER_ARG|BSP_SCHEDULE_DELAY)(?:_FILE)?$|SERVICES(?:_FILE)?$|LOG_LEVEL$|NODE_ENV$)/;
 
 /**
  * Variables that make a program load or run something else than its command: the service's values are meant for the service.

@@ -169,6 +169,7 @@ describe('a secret in a file', () => {
       BOARD_API_KEYS: 'ci:a-long-key-of-the-pipeline:agent',
       PLANTS_TOKENS: 'anna:a-long-token-of-anna-for-plants',
       MONGODB_URL: 'mongodb://board@h/board',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
     };
     const given = { [`${setting}_FILE`]: await file(`${values[setting] ?? key}\n`, 0o600) };
     const inEnvironment = { [setting]: values[setting] ?? key };
@@ -226,11 +227,12 @@ describe('the environment of a part', () => {
   it('has no secret that the part does not use', () => {
     const secrets = (part: PartName) => secretSettings.filter((name) => name in environmentOfPart(part, source));
     const shared = ['MONGODB_URL', 'MONGODB_PASSWORD', 'TEMPORAL_API_KEY'];
+    const traced = [...shared, 'OTEL_EXPORTER_OTLP_HEADERS'];
     expect(secrets('api')).toEqual([
       ...['BOARD_ADMIN_KEY', 'BOARD_API_KEYS', 'BOARD_CREDENTIAL_KEY', 'BOARD_OIDC_CLIENT_SECRET'],
-      ...shared,
+      ...traced,
     ]);
-    expect(secrets('worker')).toEqual(['BOARD_CREDENTIAL_KEY', 'BOARD_WEBHOOK_SECRET', ...shared]);
+    expect(secrets('worker')).toEqual(['BOARD_CREDENTIAL_KEY', 'BOARD_WEBHOOK_SECRET', ...traced]);
     expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
     expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
     expect(secrets('workflow-runs')).toEqual([...shared, 'WORKFLOW_RUNS_BOARD_TOKEN']);

@@ -17,6 +17,7 @@ export const environment = z.object({
   ...settingGroups.Runs,
   ...settingGroups.Workers,
   ...settingGroups['Every process'],
+  ...settingGroups.Traces,
   ...settingGroups['Bitmap index'],
   ...settingGroups['Workflow runs'],
   ...settingGroups['Plant store'],

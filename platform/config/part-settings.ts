@@ -17,6 +17,13 @@ const temporal = [
   'TEMPORAL_TLS_KEY_FILE',
   'TEMPORAL_TLS_SERVER_NAME',
 ] as const;
+/** Where spans are sent. */
+const traces = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_TRACES_SAMPLER_ARG',
+  'OTEL_BSP_SCHEDULE_DELAY',
+] as const;
 /** How runs are made, which the API decides and workers do. */
 const runs = [
   'BOARD_MAX_RUNS',
@@ -35,6 +42,7 @@ const runs = [
 export const partSettings = {
   api: [
     ...everyPart,
+    ...traces,
     ...stores,
     ...credentials,
     ...disk,
@@ -79,6 +87,7 @@ export const partSettings = {
   ],
   worker: [
     ...everyPart,
+    ...traces,
     ...stores,
     ...credentials,
     ...disk,

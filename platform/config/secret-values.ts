@@ -11,7 +11,7 @@ const single = [
   'WORKFLOW_RUNS_BOARD_TOKEN',
 ] as const;
 
-type Secrets = Pick<Environment, (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'PLANTS_TOKENS'>;
+type Secrets = Pick<Environment, (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'PLANTS_TOKENS'>;
 
 /** Every secret among the settings of a process, as it may turn up in a text. */
 export function secretValues(env: Partial<Secrets>): string[] {
@@ -22,6 +22,7 @@ export function secretValues(env: Partial<Secrets>): string[] {
     ...keys.map(({ key }) => key),
     ...tokens.map(({ token }) => token),
     ...passwordIn(env.MONGODB_URL),
+    ...Object.values(env.OTEL_EXPORTER_OTLP_HEADERS ?? {}),
   ];
 }
 

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { logFields } from '../tracing/spans';
 import { fileDestination, isFile } from './file-destination';
 import { retainLine } from './recent-lines';
 import { createRedactor } from './redact';
@@ -23,6 +24,7 @@ const secretFields = [
   'PLANTS_TOKENS',
   'WORKFLOW_RUNS_BOARD_TOKEN',
   'MONGODB_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ];
 
 const redact = createRedactor();
@@ -50,6 +52,7 @@ export function createLog(options: { name: string; level: string }, destination?
     level: options.level,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
+    mixin: logFields,
     hooks: {
       streamWrite: (line) => {
         retainLine(line);

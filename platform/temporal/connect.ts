@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../log/log';
+import { traceCalls } from '../tracing/client-calls';
 import { backoffMs } from '../processes/backoff';
 import { awaitNamespace } from './await-namespace';
 import { boundTaskTimeout } from './bound-task-timeout';
@@ -23,6 +24,9 @@ export interface ConnectOptions {
   withinMs?: number;
 }
 
+/** Of every client that calls workflows. */
+export const clientInterceptors = { workflow: [boundTaskTimeout, traceCalls] };
+
 const backoff = { firstMs: 250, maxMs: 10_000 };
 
 /**
@@ -34,7 +38,7 @@ export function connectClient(options: ConnectOptions): Promise<Client> {
   const { address, namespace, security } = options;
   return untilConnected(options, async () => {
     const connection = await Connection.connect({ address, interceptors: retryUntilClosed, ...security });
-    return new Client({ connection, namespace, interceptors: { workflow: [boundTaskTimeout] } });
+    return new Client({ connection, namespace, interceptors: clientInterceptors });
   });
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
@@ -131,6 +131,20 @@ describe.each(['full.yaml', 'minimal.yaml'])('chart as it is rendered to %s', (f
     const [block] = (egress as Json[]).flatMap(({ to = [] }) => to as Json[]).filter(({ ipBlock }) => ipBlock);
     expect(block!.ipBlock.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '192.168.0.0/16']));
     expect(one('NetworkPolicy', 'board-runboard-worker').spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  });
+});
+
+describe('alarms', () => {
+  const rules = (parse(read('deploy/prometheus/alerts.yml')) as Json).groups[0].rules as Json[];
+
+  it('have a runbook each, and there are no others', () => {
+    const pages = readdirSync(join(root, 'docs/operate/runbooks')).filter((name) => name !== 'README.md');
+    expect(rules.map(({ annotations }) => annotations.runbook).sort()).toEqual(
+      pages.map((name) => `docs/operate/runbooks/${name}`).sort(),
+    );
+    for (const { alert, annotations } of rules) {
+      expect(read(annotations.runbook).split('\n')[0]).toBe(`# ${alert}`);
+    }
   });
 });
 

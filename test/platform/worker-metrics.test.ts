@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimPort } from '../../platform/processes/parts/claim-port';
 import { eventually } from '../../platform/testing/eventually';
@@ -46,4 +47,17 @@ describe('the metrics of a worker', () => {
       expect(metrics).toMatch(/^runboard_run_duration_seconds_count\{/m);
     });
   });
+
+  it.each(['grafana/runboard.json', 'prometheus/alerts.yml', 'prometheus/rules.yml'])(
+    'and those of the api are all that deploy/%s reads',
+    async (file) => {
+      const text = await readFile(join(__dirname, '../../deploy', file), 'utf8');
+      const read = [...text.matchAll(/\b(?:runboard|http_server|nodejs|process|temporal)_[a-z_]+\b/g)];
+      expect(read.length).toBeGreaterThan(0);
+      const pages = [`${service.apiUrl}/metrics`, `http://${address}/metrics`];
+      const metrics = (await Promise.all(pages.map(async (url) => (await fetch(url)).text()))).join('\n');
+      const served = new Set([...metrics.matchAll(/^([a-z_]+)(?=[{ ])/gm)].map(([, name]) => name));
+      expect([...new Set(read.map(([name]) => name))].filter((name) => !served.has(name))).toEqual([]);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { signInSettings } from './sign-in';
 import { startSettings } from './start';
 import { storeSettings } from './stores';
 import { temporalSettings } from './temporal';
+import { traceSettings } from './traces';
 
 /** The settings of every process. */
 const processSettings = {
@@ -32,6 +33,7 @@ export const settingGroups = {
   Runs: runSettings,
   Workers: workerSettings,
   'Every process': processSettings,
+  Traces: traceSettings,
   'Bitmap index': bitmapSettings,
   'Workflow runs': workflowRunSettings,
   'Plant store': plantSettings,

@@ -3,6 +3,7 @@ import type { DeliveredToolBridge } from '../../../contracts/runs/launch/tool-br
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { findCommand } from '../../../platform/processes/find-command';
+import { currentTraceContext, type TraceContext } from '../../../platform/tracing/spans';
 import { verifyDirectory } from '../../git/worktrees/verify-worktree';
 import type { RunSandbox } from '../../sandbox/run-sandbox';
 import type { Detachment } from '../detached/detached-agent';
@@ -64,7 +65,8 @@ export async function launchLocal(
     return { problem: (error as Error).message };
   }
 
-  const json = documentOf(dispatch);
+  const traceContext = currentTraceContext();
+  const json = documentOf(dispatch, traceContext);
   const handle = handleFile(dispatch);
   const transport = await writeTransport(transportDir, attemptId, { json, user: host.user, handle, toolBridge });
   try {
@@ -78,6 +80,7 @@ export async function launchLocal(
       [attemptVariable]: attemptId,
       BOARD_TASK_ENVELOPE: transport.path,
       ...sandbox?.environment,
+      ...(traceContext && { TRACEPARENT: traceContext.traceparent }),
       ...(handle === undefined ? {} : { BOARD_ATTEMPT_HANDLE: transport.handlePath }),
       ...(toolBridge === undefined ? {} : { BOARD_TOOL_BRIDGE: transport.toolBridgePath }),
     };
@@ -113,15 +116,19 @@ export async function launchLocal(
 /** The part of the document that is the same for every worker of the attempt: what is recorded. */
 const boundDocument = ({ transport }: AgentDispatch): string => JSON.stringify(transport);
 
-/** The document as the agent receives it: what is recorded, and where the tools of the run are called. */
-function documentOf({ transport, transportDir, attemptId, toolBridge }: AgentDispatch): string {
+/** The document as the agent receives it: what is recorded, where the tools of the run are called, and the trace that it is in. */
+function documentOf(
+  { transport, transportDir, attemptId, toolBridge }: AgentDispatch,
+  traceContext?: TraceContext,
+): string {
+  const bound = { ...transport, ...compact({ traceContext }) };
   if (!toolBridge) {
-    return JSON.stringify(transport);
+    return JSON.stringify(bound);
   }
   const { catalogDigest, catalogUrl, callUrl, mcpUrl } = toolBridge;
   const handlePath = transportFile(transportDir, attemptId).toolBridgePath;
   const delivered: DeliveredToolBridge = { catalogDigest, catalogUrl, callUrl, mcpUrl, handleFile: handlePath };
-  return JSON.stringify({ ...transport, toolBridge: delivered });
+  return JSON.stringify({ ...bound, toolBridge: delivered });
 }
 
 /** What the agent is given to act in the name of its attempt. */

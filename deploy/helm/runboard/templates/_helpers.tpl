@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $all := dict
   "api" (dict "BOARD_ADMIN_KEY" $keys.adminKey "BOARD_API_KEYS" $keys.apiKeys)
   "worker" (dict "BOARD_WEBHOOK_SECRET" $keys.webhookSecret) }}
-{{- $shared := dict "MONGODB_PASSWORD" $keys.mongodbPassword "BOARD_CREDENTIAL_KEY" $keys.credentialKey "TEMPORAL_API_KEY" $keys.temporalApiKey }}
+{{- $shared := dict "MONGODB_PASSWORD" $keys.mongodbPassword "BOARD_CREDENTIAL_KEY" $keys.credentialKey "TEMPORAL_API_KEY" $keys.temporalApiKey "OTEL_EXPORTER_OTLP_HEADERS" $keys.otlpHeaders }}
 {{- $present := dict }}
 {{- range $setting, $key := merge (index $all .part) $shared }}
 {{- if $key }}{{ $_ := set $present $setting $key }}{{ end }}

@@ -1,0 +1,67 @@
+import { type Attributes, type Context, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+
+/** Where a span belongs, in the form that the W3C names for HTTP headers. */
+export interface TraceContext {
+  traceparent: string;
+  tracestate?: string;
+}
+
+const propagator = new W3CTraceContextPropagator();
+const getter = {
+  keys: (carrier: Partial<TraceContext>) => Object.keys(carrier),
+  get: (carrier: Partial<TraceContext>, key: string) => carrier[key as keyof TraceContext],
+};
+const setter = {
+  set: (carrier: Partial<TraceContext>, key: string, value: string) => {
+    carrier[key as keyof TraceContext] = value;
+  },
+};
+
+/** Where the code that runs now belongs; `undefined` when no span is open, as where nothing is traced. */
+export function currentTraceContext(of: Context = context.active()): TraceContext | undefined {
+  const carrier: Partial<TraceContext> = {};
+  propagator.inject(of, carrier, setter);
+  const { traceparent, tracestate } = carrier;
+  return traceparent === undefined ? undefined : { traceparent, ...(tracestate !== undefined && { tracestate }) };
+}
+
+/** The context of a span elsewhere; what is no trace context counts as none. */
+export const contextOf = (carrier: Partial<TraceContext>): Context =>
+  propagator.extract(context.active(), carrier, getter);
+
+/** The ids by which log lines name the span that is open. */
+export function logFields(): { trace_id?: string; span_id?: string } {
+  const span = trace.getSpanContext(context.active());
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}
+
+export interface SpanDescription {
+  name: string;
+  kind: SpanKind;
+  attributes?: Attributes;
+  /** What it is a part of; the span that is open when absent. */
+  parent?: Context;
+}
+
+/** Neither a stack nor a message: both may hold what callers and agents have written. */
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
+
+/** Does `work` within a span of its own. One that fails names the class of its error. */
+export async function inSpan<T>(
+  { name, kind, attributes = {}, parent = context.active() }: SpanDescription,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  const span = trace.getTracer('runboard').startSpan(name, { kind, attributes }, parent);
+  try {
+    return await context.with(trace.setSpan(parent, span), () => work(span));
+  } catch (error) {
+    span.setAttribute('error.type', nameOf(error));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+export { SpanKind };
