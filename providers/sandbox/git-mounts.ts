@@ -1,7 +1,7 @@
-import { lstat, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { lendBranch, returnBranch } from './lent-branch';
 import type { Mount } from './mounts';
-import { unpackBranches } from './packed-branches';
 import { SandboxError } from './sandbox-error';
 
 /** The repository of a worktree, as it was recorded before the agent ran. */
@@ -20,7 +20,7 @@ export async function checkedOutBranch(gitDir: string): Promise<string | undefin
 
 /**
  * What a worktree needs of its repository, and no more: objects can be added, the branch of the worktree can move, and its
- * own index can change. Packs, settings, hooks, other branches that there are, and where the worktree leads to cannot.
+ * own index can change. Packs, settings, hooks, other branches, and where the worktree leads to cannot.
  */
 export async function gitMounts({ gitDir, branch }: RecordedRepository, worktree: string): Promise<Mount[]> {
   const common = dirname(dirname(gitDir));
@@ -42,28 +42,25 @@ export async function gitMounts({ gitDir, branch }: RecordedRepository, worktree
   ];
 }
 
-/**
- * Git removes a directory of branches once all of them are packed, and with it the one that a sandbox has: what runs in it could
- * commit nothing more. A file that git takes for the lock of another branch stays in it, and so does the directory.
- */
-const placeholder = 'runboard-directory-in-use.lock';
+/** Ends what `gitMounts` has begun, once nothing runs in the sandbox. */
+export async function releaseGit({ gitDir, branch }: RecordedRepository): Promise<void> {
+  if (branch !== undefined) {
+    await returnBranch(dirname(dirname(gitDir)), branch);
+  }
+}
 
-/** The branch of the worktree, with the directory in which git replaces its file, and its log. */
+/** The branch of the worktree, in a directory of the sandbox's own, and its log. */
 async function branchMounts(common: string, branch: string | undefined): Promise<Mount[]> {
   if (branch === undefined || branch.split('/').some((part) => part === '..' || part === '')) {
     return [];
   }
   const ref = join(common, 'refs', 'heads', branch);
   const log = join(common, 'logs', 'refs', 'heads', branch);
-  await mkdir(dirname(ref), { recursive: true });
+  const source = await lendBranch(common, branch);
   await mkdir(dirname(log), { recursive: true });
   await makeLog(log, dirname(ref));
-  await unpackBranches(common, dirname(ref), ref);
-  await writeFile(join(dirname(ref), placeholder), '', { flag: 'a' });
-  const beside = (await readdir(dirname(ref))).filter((name) => name !== basename(ref) && !name.endsWith('.lock'));
   return [
-    { kind: 'write', path: dirname(ref) },
-    ...beside.map((name): Mount => ({ kind: 'read', path: join(dirname(ref), name), optional: true })),
+    { kind: 'write', source, path: dirname(ref) },
     ...((await lstat(log)).isFile() ? [{ kind: 'write', path: log } as const] : []),
   ];
 }

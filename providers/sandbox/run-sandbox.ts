@@ -11,7 +11,7 @@ import { makeGroups, removeGroups } from './control-groups';
 import { EgressLog } from './egress-log';
 import { socketName, startEgressProxy } from './egress-proxy';
 import type { Resolve } from './egress-target';
-import { checkedOutBranch, type RecordedRepository } from './git-mounts';
+import { checkedOutBranch, type RecordedRepository, releaseGit } from './git-mounts';
 import { inRuntime, layoutOf } from './layout';
 import type { Mount, Stand } from './mounts';
 import type { ProbedSandbox } from './probe';
@@ -145,6 +145,7 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
     async close(detached) {
       await closeProxy?.({ keepsDirectory: detached });
       if (!detached) {
+        await (repository && releaseGit(repository));
         await removeGroups(probed.groups, attemptId);
       }
     },

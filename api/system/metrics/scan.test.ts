@@ -1,6 +1,6 @@
 import type { Period } from '../../../contracts/period';
 import type { TelemetryEvent } from '../../../contracts/system/telemetry';
-import { scan } from './scan';
+import { inTurn, scan } from './scan';
 
 const eventAt = (timestamp: string): TelemetryEvent => ({ id: timestamp, type: 'run.completed', timestamp });
 const times = [5, 4, 3, 2, 1].map((hour) => new Date(Date.UTC(2099, 0, 1, hour)).toISOString());
@@ -31,6 +31,16 @@ describe('scan of a period', () => {
   it('takes the newest of too many events, and reports from when on they were counted', async () => {
     expect(await run(3)).toEqual({ taken: times.slice(0, 3), coverage: { complete: false, since: times[2] } });
     expect(await run(2)).toEqual({ taken: times.slice(0, 2), coverage: { complete: false, since: times[2] } });
+  });
+
+  it('takes what it can read in the time of an answer, at least one page of each type', async () => {
+    const taken: string[] = [];
+    const take = (events: TelemetryEvent[]) => void taken.push(...events.map(({ timestamp }) => timestamp));
+    const answer = () => scan({ telemetry, period: period(null) }, { 'run.completed': take, 'run.error': take });
+    const coverage = await inTurn('user:ada', answer, { forMs: 0, withinMs: 10_000 });
+    expect(taken).toEqual([...times.slice(0, 2), ...times.slice(0, 2)]);
+    expect(coverage).toEqual({ complete: false, since: times[1] });
+    expect(await inTurn('user:ada', answer)).toEqual({ complete: true, since: null });
   });
 
   it('reports that events have expired', async () => {

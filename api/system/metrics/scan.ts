@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Period } from '../../../contracts/period';
 import type { Coverage } from '../../../contracts/system/metrics';
 import type { TelemetryEvent } from '../../../contracts/system/telemetry';
@@ -7,6 +8,12 @@ import { telemetryRetentionDays, type TelemetryStore } from '../../../stores/sys
 
 /** Events of one type that one answer counts; of more, the newest. */
 export const maxEvents = 500_000;
+
+/** How long an answer reads events after its turn has come, and when it stops at the latest after it was requested, in milliseconds. */
+export const reading = { forMs: 10_000, withinMs: 20_000 };
+
+/** When the answer that is being computed reads no more events. */
+const deadlines = new AsyncLocalStorage<number>();
 
 /** Scans of this process: each reads a part of a second of events, and then lets others have their turn. */
 const queue = createFairQueue({
@@ -33,6 +40,9 @@ async function scanType(
   take: (events: TelemetryEvent[]) => Promise<void> | void,
 ): Promise<string | null> {
   let taken = 0;
+  const begun = performance.now();
+  // What is left is for the types, and the scans, that follow.
+  const until = begun + Math.max(0, ((deadlines.getStore() ?? Infinity) - begun) / 2);
   for await (const page of telemetry.pages({ type, from, to, project })) {
     if (taken + page.length > max) {
       const part = page.slice(0, max - taken);
@@ -41,6 +51,10 @@ async function scanType(
     }
     taken += page.length;
     await take(page);
+    const last = page.at(-1);
+    if (last && performance.now() >= until) {
+      return last.timestamp;
+    }
   }
   return from;
 }
@@ -70,5 +84,13 @@ export async function scan(
   return { complete: since === from, since };
 }
 
-/** Has one question of a caller answered at a time, and few of all callers. @throws AppError 429 */
-export const inTurn = <T>(caller: string, answer: () => Promise<T>): Promise<T> => queue.run(caller, answer);
+/**
+ * Has one question of a caller answered at a time, and few of all callers. What is scanned for it ends in time for an answer: of more
+ * events than can be read until then, the newest count.
+ *
+ * @throws AppError 429
+ */
+export function inTurn<T>(caller: string, answer: () => Promise<T>, { forMs, withinMs } = reading): Promise<T> {
+  const latest = performance.now() + withinMs;
+  return queue.run(caller, () => deadlines.run(Math.min(latest, performance.now() + forMs), answer));
+}

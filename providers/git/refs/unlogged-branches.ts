@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isBranchName } from '../../../contracts/common';
+import { lentFile } from '../../sandbox/lent-branch';
 
 /** A branch that was moved or removed by something that does not write git's log of it. */
 export interface UnloggedBranch {
@@ -44,7 +45,7 @@ async function judge(commonDir: string, name: string): Promise<UnloggedBranch | 
   if (!id.test(logged)) {
     return undefined;
   }
-  const loose = (await tailOf(join(commonDir, ref))).trim();
+  const loose = (await tailOf((await lentFile(commonDir, name)) ?? join(commonDir, ref))).trim();
   const actual = id.test(loose) ? loose : loose === '' ? await packed(commonDir, ref) : loose.slice(0, 200);
   return actual === logged ? undefined : { name, logged, actual };
 }

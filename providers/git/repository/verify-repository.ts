@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { lentDirectory } from '../../sandbox/lent-branch';
 import { GitError } from '../git-error';
 import type { RepositoryLocation } from '../settings/repository-location';
 
@@ -58,7 +59,7 @@ export function verifyRepository({ commonDir, gitDir }: Pick<RepositoryLocation,
 /** What git and we write to in the directory of a repository. */
 const writtenIn = [
   ...['objects', 'refs', 'reftable', 'logs', 'worktrees', 'packed-refs', 'shallow', 'index'],
-  ...['board', 'board/set-aside'],
+  ...['board', 'board/set-aside', lentDirectory],
 ];
 
 /** Directories of a worktree's own that git writes to. */
@@ -107,9 +108,11 @@ function entriesOf(directory: string) {
   }
 }
 
+/** A branch that a sandbox has is a link to its file, which the agent may have removed. */
 function leadsToFile(path: string): boolean {
   try {
-    return statSync(path).isFile();
+    const facts = statSync(path, { throwIfNoEntry: false });
+    return facts ? facts.isFile() : readlinkSync(path).includes(`../${lentDirectory}/`);
   } catch {
     return false;
   }

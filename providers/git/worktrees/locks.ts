@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { returnBranch } from '../../sandbox/lent-branch';
 import { verifyRepository } from '../repository/verify-repository';
 import type { WorktreeLocation } from './worktree-location';
 
@@ -26,6 +27,9 @@ export async function clearStaleLocks(
   verifyRepository({ gitDir, commonDir });
   const locks = [join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')];
   if (branch !== null) {
+    // A sandbox whose worker was killed has not returned it.
+    assertHeld();
+    await returnBranch(commonDir, branch);
     locks.push(join(commonDir, 'refs/heads', `${branch}.lock`));
   }
   let found = false;

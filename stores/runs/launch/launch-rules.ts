@@ -6,6 +6,7 @@ import type { AskedAction } from '../../../domain/governance/action';
 import { ruleRefusal } from '../../../domain/governance/rule-refusal';
 import type { AskedContinuation } from '../../../domain/governance/watcher-policy';
 import { compact } from '../../../platform/json/compact';
+import { currentOperation } from '../../../platform/operations/operation';
 import type { Asking, DecisionPoint } from '../../governance/decision-point';
 import type { AttemptStore } from '../attempt-store';
 
@@ -50,7 +51,8 @@ const alsoBySource: Partial<Record<LaunchSource, string>> = {
 
 /**
  * Asks the rules about a launch, and for a child first whether its parent may delegate. Asked by the API before a launch is
- * recorded, by admission before anything is reserved, and again when a launch that waited is dispatched.
+ * recorded, by admission before anything is reserved, and again when a launch that waited is dispatched. An allowed launch of an
+ * operation is recorded while the trace of the decision is being stored, and is not acknowledged before it is.
  */
 export async function ruleOnLaunch(
   sources: LaunchRuleSources,
@@ -59,8 +61,14 @@ export async function ruleOnLaunch(
 ): Promise<LaunchRuling> {
   const warnings: string[] = [];
   for (const asked of await actionsOf(sources, launch)) {
-    const decided = await sources.rules.decide(asked, asking);
+    const { recorded, ...decided } = await sources.rules.decideFirst(asked, asking);
     const refused = ruleRefusal(decided);
+    const operation = currentOperation();
+    if (refused || !operation) {
+      await recorded;
+    } else {
+      operation.noteRecording(recorded);
+    }
     if (refused) {
       return { refused, warnings };
     }

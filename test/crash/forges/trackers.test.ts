@@ -1,4 +1,4 @@
-import { type TrackerProvider, trackerProvider } from '../../../contracts/integrations/trackers/tracker';
+import type { TrackerProvider } from '../../../contracts/integrations/trackers/tracker';
 import { eventually } from '../../../platform/testing/eventually';
 import { jiraAccount } from '../../support/forges/jira-server';
 import { persistently } from '../../support/processes/persistently';
@@ -6,8 +6,17 @@ import { killPart, type Service, soonAgain, startService } from '../../support/s
 import { startTrackerServers, type TrackerServers, trackerTokens } from '../../support/trackers/tracker-servers';
 
 const root = '/api/integrations/trackers';
-const creation = /^POST .*\/(?:issues|rest\/api\/3\/issue)$/;
+const creation = /^POST .*\/(?:issues|rest\/api\/[23]\/issue)$/;
 const commenting = /^POST .*\/(?:comments|notes|comment)$/;
+
+interface Tracker {
+  connection: object;
+  project: string;
+  open(title: string): string;
+  comment(id: string, text: string): void;
+  titles(): string[];
+  comments(id: string): string[];
+}
 
 let service: Service;
 let servers: TrackerServers;
@@ -37,17 +46,44 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
         GITHUB_KILLED: trackerTokens.github,
         GITLAB_KILLED: trackerTokens.gitlab,
         JIRA_KILLED: trackerTokens.jira,
+        JIRA_DATA_CENTER_KILLED: trackerTokens.dataCenter,
       },
       { restart: soonAgain },
     );
   });
   afterAll(() => Promise.all([service.close(), servers.close()]));
 
-  const fieldsOf = (provider: TrackerProvider) => ({
+  /** What is at a tracker, as tests of all of them read and write it. */
+  const trackerAt = (provider: TrackerProvider): Tracker => ({
+    connection: {
+      ...{ provider, baseUrl: servers.settings(provider).baseUrl, credential: `env:${provider.toUpperCase()}_KILLED` },
+      ...(provider === 'jira' ? { account: jiraAccount } : {}),
+    },
+    project: servers.settings(provider).project,
+    open: (title) => servers.open(provider, title),
+    comment: (id, text) => servers.comment(provider, id, text),
+    titles: () => servers.titles(provider),
+    comments: (id) => servers.comments(provider, id),
+  });
+  const dataCenter = (): Tracker => {
+    const { baseUrl, state, openIssue, comment } = servers.dataCenter;
+    return {
+      connection: {
+        ...{ provider: 'jira', deployment: 'data-center', baseUrl, credential: 'env:JIRA_DATA_CENTER_KILLED' },
+      },
+      project: 'SHOP',
+      open: (title) => openIssue({ summary: title }),
+      comment,
+      titles: () => state.issues.map(({ fields }) => String(fields.summary)),
+      comments: (id) => (state.comments.get(id) ?? []).map(({ body }) => body),
+    };
+  };
+
+  const fieldsOf = (provider: TrackerProvider, project: string) => ({
     name: 'Killed',
     provider,
     defaultWorkItemType: { github: 'Issue', gitlab: 'issue', jira: 'Task' }[provider],
-    defaultProjectPath: servers.settings(provider).project,
+    defaultProjectPath: project,
     fieldMappings: [
       { trackerFieldId: provider === 'jira' ? 'summary' : 'title', source: 'title', required: true },
       { trackerFieldId: provider === 'github' ? 'body' : 'description', source: 'description' },
@@ -65,27 +101,32 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
       { withinMs: 120_000 },
     );
 
-  describe.each(trackerProvider.options)('%s', (provider) => {
-    const profile = `${root}/profiles/${provider}-work`;
+  describe.each<[string, TrackerProvider, () => Tracker]>([
+    ['github', 'github', () => trackerAt('github')],
+    ['gitlab', 'gitlab', () => trackerAt('gitlab')],
+    ['jira', 'jira', () => trackerAt('jira')],
+    ['jira-data-center', 'jira', dataCenter],
+  ])('%s', (name, provider, trackerOf) => {
+    const profile = `${root}/profiles/${name}-work`;
+    let tracker: Tracker;
+    let fields: ReturnType<typeof fieldsOf>;
 
     beforeAll(async () => {
-      const isJira = provider === 'jira';
-      const { project, baseUrl } = servers.settings(provider);
-      await service.call.ok('PUT', `${root}/connection`, {
-        ...{ provider, baseUrl, credential: `env:${provider.toUpperCase()}_KILLED` },
-        ...(isJira ? { account: jiraAccount } : {}),
-      });
+      tracker = trackerOf();
+      const { project, connection } = tracker;
+      fields = fieldsOf(provider, project);
+      await service.call.ok('PUT', `${root}/connection`, connection);
       await service.call.ok('POST', `${root}/introspect`, { provider, project });
-      await service.call.ok('PUT', profile, fieldsOf(provider));
+      await service.call.ok('PUT', profile, fields);
     });
 
     it('has every profile whose change was acknowledged before the API was killed', async () => {
-      const ids = Array.from({ length: 10 }, (_, n) => `${provider}-${n}`);
+      const ids = Array.from({ length: 10 }, (_, n) => `${name}-${n}`);
       const acknowledged = new Map<string, unknown>();
       await Promise.all(
         ids.map(async (id) => {
           const answer = await service.call
-            .send('PUT', `${root}/profiles/${id}`, { ...fieldsOf(provider), name: `Profile ${id}` })
+            .send('PUT', `${root}/profiles/${id}`, { ...fields, name: `Profile ${id}` })
             .catch(() => undefined);
           if (answer && answer.status < 300) {
             acknowledged.set(id, answer.body);
@@ -117,7 +158,7 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
       expect(next).toBeUndefined();
       const { externalWorkItems: items } = await service.call.ok('GET', `/api/tasks/${taskId}`);
       expect(items).toMatchObject([{ provider, origin: 'created' }]);
-      expect(servers.titles(provider).filter((one) => one === title)).toHaveLength(1);
+      expect(tracker.titles().filter((one) => one === title)).toHaveLength(1);
       expect(await service.call.post(`${profile}/create`, { taskId, approvedBy: 'bo' })).toMatchObject({
         ...{ status: 409, body: { code: 'WORK_ITEM_EXISTS', details: { workItem: { id: items[0].id } } } },
       });
@@ -129,7 +170,7 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
     ])('has each comment once (created: %s)', async (isDone, when) => {
       const { id: taskId } = await service.call.createTask({ title: `Discussed ${when}` });
       const { workItem } = await insist(`${profile}/create`, { taskId, approvedBy: 'ada' });
-      servers.comment(provider, workItem.id, 'Theirs');
+      tracker.comment(workItem.id, 'Theirs');
       await service.call.ok('POST', `/api/tasks/${taskId}/comments`, { text: 'Ours 1' });
       await service.call.ok('POST', `/api/tasks/${taskId}/comments`, { text: 'Ours 2' });
       next = { on: commenting, isDone };
@@ -137,7 +178,7 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
       await eventually(
         async () => {
           await insist(`${profile}/sync-comments`, asked);
-          const there = servers.comments(provider, workItem.id).map((body) => /Ours \d|Theirs/.exec(body)?.[0]);
+          const there = tracker.comments(workItem.id).map((body) => /Ours \d|Theirs/.exec(body)?.[0]);
           expect(there.sort()).toEqual(['Ours 1', 'Ours 2', 'Theirs']);
         },
         { withinMs: 120_000 },
@@ -151,7 +192,7 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
     });
 
     it('has one task of a work item whose import is killed', async () => {
-      const workItemId = servers.open(provider, 'Brought in');
+      const workItemId = tracker.open('Brought in');
       next = { on: /^GET .*issues?(?:\/|\?)/, isDone: true };
       const { taskId } = await insist(`${profile}/import`, { workItemId });
       expect(await service.call.ok('GET', `/api/tasks/${taskId}`)).toMatchObject({
@@ -159,14 +200,14 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
       });
       const { tasks } = await service.call.ok('GET', '/api/tasks');
       const same = tasks.filter(
-        ({ externalWorkItems: items = [] }: { externalWorkItems?: { provider: string; id: string }[] }) =>
-          items.some((one) => one.provider === provider && one.id === workItemId),
+        ({ externalWorkItems: items = [] }: { externalWorkItems?: { profileId: string; id: string }[] }) =>
+          items.some((one) => one.profileId === `${name}-work` && one.id === workItemId),
       );
       expect(same).toHaveLength(1);
     });
   });
 
   it('has killed the worker each time', () => {
-    expect(kills).toBe(15);
+    expect(kills).toBe(20);
   });
 });

@@ -1,5 +1,5 @@
-import { chmod, lstat, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, lstat, readdir, readFile, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openRunSandbox } from '../../../providers/sandbox/run-sandbox';
 import { aPreset } from '../../support/factories/contract';
 import { programOutput } from '../../support/processes/program-output';
@@ -189,7 +189,9 @@ describe('the repository of a sandbox', () => {
        (echo "gitdir: /elsewhere" > .git) 2>/dev/null && echo diverted; mv .git x 2>/dev/null && echo moved
        (echo x > ${repository}/README.md) 2>/dev/null; true`,
     );
-    expect({ out, err, exit: outcome.exitCode }).toMatchObject({ out: 'Add work', exit: 0 });
+    // The sandbox has copies of the branches beside its own.
+    const made = ['Add work', 'wrote refs/heads/board/loose'].join('\n');
+    expect({ out, err, exit: outcome.exitCode }).toMatchObject({ out: made, exit: 0 });
     expect(await sh(box.worktree, 'log', '--format=%s', '-2')).toBe('Add work\nBegin\n');
     expect(await sh(repository, 'fsck', '--full')).toBe('');
     expect(await readFile(join(repository, 'README.md'), 'utf8')).toBe('# Sample\n');
@@ -221,10 +223,10 @@ describe('the repository of a sandbox', () => {
     expect(
       await run(
         `cd ${repository}/.git/refs/heads; for name in board/packed board/deep/packed elsewhere/other main; do
-           (mkdir -p "$(dirname $name)"; echo x > $name) 2>/dev/null && echo "moved $name"
+           (mkdir -p "$(dirname $name)"; echo x > $name) 2>/dev/null && echo "wrote $name"
          done; echo x > board/task.lock && rm board/task.lock && echo own`,
       ),
-    ).toBe('own');
+    ).toBe(['wrote board/packed', 'wrote board/deep/packed', 'own'].join('\n'));
     await sandbox.close(false);
     const refs = await sh(repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads');
     expect(refs.trim().split('\n')).toEqual(
@@ -235,17 +237,14 @@ describe('the repository of a sandbox', () => {
     expect(await sh(repository, 'fsck', '--full')).toBe('');
   });
 
-  test('gives no branch a file elsewhere, by a link that an agent has left', async () => {
+  test('has no branch that leads out of it by a link', async () => {
     const { repository, worktree, directory } = box;
-    await sh(repository, 'branch', 'board/deep/packed');
-    await sh(repository, 'pack-refs', '--all', '--prune');
-    const deep = join(repository, '.git', 'refs', 'heads', 'board', 'deep');
-    await rm(deep, { recursive: true, force: true });
-    await mkdir(dirname(deep), { recursive: true });
-    await symlink(directory.path, deep);
+    const heads = join(repository, '.git', 'refs', 'heads', 'board');
+    await rename(heads, join(directory.path, 'elsewhere'));
+    await symlink(join(directory.path, 'elsewhere'), heads);
     const { outcome } = await box.run({}, 'echo started');
     expect(outcome).toMatchObject({ ended: 'spawn-failed', error: expect.stringContaining('symbolic link') });
-    expect(await readdir(directory.path)).not.toContain('packed');
+    expect(await readdir(join(directory.path, 'elsewhere'))).toEqual(['task']);
     expect(await sh(worktree, 'status', '--porcelain')).toBe('');
   });
 

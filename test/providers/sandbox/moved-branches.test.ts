@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { detectOutsideChanges } from '../../../activities/agent-run/completion/outside-changes';
 import { createLog } from '../../../platform/log/log';
@@ -51,17 +51,23 @@ async function findings(branches: string[]) {
 let before: unknown;
 
 describe('branches that are made beside the one of a sandbox', () => {
-  it('and moved or removed from within it are findings of its run; those that git moves are not', async () => {
+  it('can neither be moved nor removed from within it', async () => {
     const { repository, worktree, baseSha, directory } = box;
     before = await box.git.snapshotRepository({ worktreePath: worktree });
     const [started, made] = ['started', 'made'].map((name) => join(worktree, name)) as [string, string];
     const heads = join(repository, '.git', 'refs', 'heads', 'board');
+    const names = ['moved', 'removed', 'logged', 'worked', 'packed'];
     const running = box.run(
       {},
       `git -c user.name=A -c user.email=a@x commit -q --allow-empty -m Own; git rev-parse HEAD; touch started
        while [ ! -e made ]; do sleep 0.05; done
-       git rev-parse HEAD > ${heads}/moved; rm ${heads}/removed
-       git update-ref refs/heads/board/logged HEAD 2>/dev/null && echo 'moved with its log'; rm started made`,
+       git rev-parse HEAD > ${heads}/moved; rm -f ${heads}/removed; ln -s ../main ${heads}/worked
+       git -c core.logAllRefUpdates=false update-ref refs/heads/board/logged HEAD
+       git -c core.logAllRefUpdates=false branch -f board/packed HEAD
+       for area in lent/*/worked lent/x; do (echo x > ${repository}/.git/board/$area) 2>/dev/null && echo "wrote $area"; done
+       rm -rf ${heads}/* ${repository}/.git/board/lent 2>/dev/null
+       git -c core.logAllRefUpdates=false update-ref refs/heads/board/task $(git rev-parse ORIG 2>/dev/null || tail -1 ${repository}/.git/logs/refs/heads/board/task | cut -d' ' -f2)
+       git rev-parse HEAD; rm started made`,
     );
     await eventually(() => expect(existsSync(started)).toBe(true));
     const make = async (branch: string): Promise<void> => {
@@ -74,14 +80,44 @@ describe('branches that are made beside the one of a sandbox', () => {
       await make(branch);
     }
     await commit(join(directory.path, 'worktrees', 'worked'), 'Work of another task');
+    const worked = (await sh(repository, 'rev-parse', 'board/worked')).trim();
     await writeFile(made, '');
     const { out } = await running;
-    const [moved = ''] = out.split('\n');
-    expect(out).toBe(moved);
-    expect(moved).not.toBe(baseSha);
+    const [own = ''] = out.split('\n');
+    expect(out).toBe(`${own}\n${own}`);
+    expect(own).not.toBe(baseSha);
 
-    const branches = ['moved', 'removed', 'logged', 'worked', 'packed'].map((name) => `board/${name}`);
-    const { changes, events } = await findings(branches);
+    const refs = await sh(repository, 'for-each-ref', '--format=%(refname:short) %(objectname)', 'refs/heads/board');
+    expect(
+      Object.fromEntries(
+        refs
+          .trim()
+          .split('\n')
+          .map((line) => line.split(' ')),
+      ),
+    ).toEqual({
+      ...Object.fromEntries(names.map((name) => [`board/${name}`, baseSha])),
+      'board/worked': worked,
+      'board/task': own,
+    });
+    expect(await findings(names.map((name) => `board/${name}`))).toEqual({ changes: [], events: [] });
+    expect(await readdir(join(repository, '.git', 'board', 'lent'))).toEqual([]);
+    expect((await readdir(heads)).filter((name) => name.endsWith('.lock'))).toEqual([]);
+  });
+
+  it('and moved without a log of it are findings where nothing confines the run', async () => {
+    const { repository, baseSha, worktree, directory } = box;
+    before = await box.git.snapshotRepository({ worktreePath: worktree });
+    for (const branch of ['moved', 'removed']) {
+      const path = join(directory.path, 'worktrees', branch);
+      await box.git.ensureWorktree({ ...box.request, worktreePath: path, branch: `board/${branch}` });
+    }
+    await commit(worktree, 'Own');
+    const moved = (await sh(worktree, 'rev-parse', 'HEAD')).trim();
+    const heads = join(repository, '.git', 'refs', 'heads', 'board');
+    await writeFile(join(heads, 'moved'), `${moved}\n`);
+    await rm(join(heads, 'removed'));
+    const { changes, events } = await findings(['board/moved', 'board/removed']);
     expect(changes).toEqual([
       { what: 'ref', target: 'refs/heads/board/moved', before: baseSha, after: moved },
       { what: 'ref', target: 'refs/heads/board/removed', before: baseSha, after: null },

@@ -111,6 +111,25 @@ export function queriesContract(harness: StoreHarness): void {
       expect(await ids(filter, options)).toBe(expected);
     });
 
+    it.each([20, 100, 1_000])(
+      'finds up to %i documents in the order of the sort, with every character',
+      async (limit) => {
+        const many = await db.one.collection<Item>({ name: uniqueName(), indexes: [{ keys: { kind: 1, rank: -1 } }] });
+        const numbers = Array.from({ length: 150 }, (_, rank) => rank);
+        const names = ['"],[{"', 'line\nbreak', '😀\u2028', ','];
+        const made = numbers.map((rank): Item => {
+          const name = names[rank % names.length] ?? '';
+          return { _id: `item-${(rank * 7) % 150}`, kind: 'many', rank, name };
+        });
+        await many.insertAll(made);
+        const sort = { rank: -1 } as const;
+        const newest = made.toReversed();
+        expect(await many.find({ kind: 'many' }, { sort, limit })).toEqual(newest.slice(0, limit));
+        expect(await many.find({ kind: 'many' }, { sort, limit, skip: 30 })).toEqual(newest.slice(30, 30 + limit));
+        expect(await many.find({ kind: 'none' }, { sort, limit })).toEqual([]);
+      },
+    );
+
     it('pages through everything once', async () => {
       const seen: string[] = [];
       for (let last = ''; ; last = seen.at(-1)!) {

@@ -61,7 +61,9 @@ const fields = [
 ];
 
 /** The project `SHOP` of a Jira Data Center, with version 2 of its REST API below {@link contextPath}. */
-export async function startJiraDataCenterServer(): Promise<JiraDataCenterServer> {
+export async function startJiraDataCenterServer(
+  raw?: Parameters<typeof startForgeServer>[1],
+): Promise<JiraDataCenterServer> {
   const state: JiraDataCenterState = {
     ...{ issues: [], comments: new Map(), people: [bot, mona], properties: new Map(), listsProperties: false },
   };
@@ -181,7 +183,7 @@ export async function startJiraDataCenterServer(): Promise<JiraDataCenterServer>
     return served[action]?.() ?? missing(`null for uri: ${path}`);
   };
 
-  const server = await startForgeServer(handle);
+  const server = await startForgeServer(handle, raw);
   return Object.assign(server, {
     state,
     baseUrl: `${server.url}${contextPath}`,

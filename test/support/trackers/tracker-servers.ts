@@ -3,6 +3,7 @@ import type { TrackerSettings } from '../../../providers/trackers/tracker';
 import type { ForgeServer } from '../forges/forge-server';
 import { type GithubServer, githubToken, startGithubServer } from '../forges/github-server';
 import { type GitlabServer, gitlabToken, startGitlabServer } from '../forges/gitlab-server';
+import { type JiraDataCenterServer, personalToken, startJiraDataCenterServer } from '../forges/jira-data-center-server';
 import { jiraAccount, type JiraServer, jiraToken, startJiraServer } from '../forges/jira-server';
 
 type Raw = Parameters<typeof startGithubServer>[0];
@@ -12,6 +13,7 @@ export interface TrackerServers {
   github: GithubServer;
   gitlab: GitlabServer;
   jira: JiraServer;
+  dataCenter: JiraDataCenterServer;
   server(provider: TrackerProvider): ForgeServer & { baseUrl: string };
   settings(provider: TrackerProvider, changed?: Partial<TrackerSettings>): TrackerSettings;
   /** Opens a work item as a person does, and returns its id. */
@@ -23,7 +25,12 @@ export interface TrackerServers {
   close(): Promise<unknown>;
 }
 
-export const trackerTokens = { github: githubToken, gitlab: gitlabToken, jira: jiraToken };
+export const trackerTokens = {
+  github: githubToken,
+  gitlab: gitlabToken,
+  jira: jiraToken,
+  dataCenter: personalToken,
+};
 /** What matches the request that creates a work item, and the one that creates a comment. */
 export const creationOf = {
   github: /^POST .*\/issues$/,
@@ -37,10 +44,11 @@ export const commentOf = {
 };
 
 export async function startTrackerServers(raw?: Raw): Promise<TrackerServers> {
-  const [github, gitlab, jira] = await Promise.all([
+  const [github, gitlab, jira, dataCenter] = await Promise.all([
     startGithubServer(raw),
     startGitlabServer(raw),
     startJiraServer(raw),
+    startJiraDataCenterServer(raw),
   ]);
   github.state.clockMs = Date.now();
   const servers = { github, gitlab, jira };
@@ -48,6 +56,7 @@ export async function startTrackerServers(raw?: Raw): Promise<TrackerServers> {
     (all ?? []).map((one) => String((one as { body: unknown }).body));
   return {
     ...servers,
+    dataCenter,
     server: (provider) => servers[provider],
     settings: (provider, changed = {}) => ({
       provider,
@@ -86,6 +95,6 @@ export async function startTrackerServers(raw?: Raw): Promise<TrackerServers> {
       provider === 'jira'
         ? (jira.state.comments.get(id) ?? []).map(({ body }) => JSON.stringify(body))
         : bodies(provider === 'github' ? github.state.comments.get(Number(id)) : gitlab.state.notes.get(Number(id))),
-    close: () => Promise.all([github.close(), gitlab.close(), jira.close()]),
+    close: () => Promise.all([github.close(), gitlab.close(), jira.close(), dataCenter.close()]),
   };
 }
