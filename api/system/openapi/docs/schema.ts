@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../../platform/http/routing/openapi-schema';
-import { html, Html, prose, table } from './html';
+import type { Html} from './html';
+import { html, prose, table } from './html';
 
 const prefix = '#/components/schemas/';
 

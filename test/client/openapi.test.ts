@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..');
-const lint = (script = 'scripts/lint-openapi.mjs') =>
+const lint = (script = 'scripts/lint/openapi.mjs') =>
   promisify(execFile)(process.execPath, [script], { cwd: root }).then(
     () => ({ code: 0, stderr: '' }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
@@ -25,7 +25,7 @@ describe('lint of the OpenAPI document', () => {
       document.paths['/api/tasks'].post.requestBody.content['application/json'].example = { name: 'no title' };
       const script = join(directory.path, 'lint.mjs');
       const source = JSON.stringify(JSON.stringify(document));
-      const imported = JSON.stringify(join(root, 'scripts', 'lint-openapi.mjs'));
+      const imported = JSON.stringify(join(root, 'scripts', 'lint', 'openapi.mjs'));
       await writeFile(
         script,
         `import { openApiProblems } from ${imported};
