@@ -3,6 +3,7 @@ import Koa from 'koa';
 import { localWorkspace } from '../contracts/common';
 import { compatPrefix } from '../contracts/compat';
 import { accessLog } from '../platform/http/access-log';
+import { serveText } from '../platform/http/page/serve-page';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
 import { securityHeaders } from '../platform/http/auth/security-headers';
@@ -28,6 +29,7 @@ import { handleAuthenticators } from './runs/children/authenticate';
 import { translateStoreError } from './store-errors';
 import type { WorkflowClients } from './workflow-clients';
 import { connectRecords } from './workspace-records';
+import { apiDocs } from './system/openapi/docs/docs';
 import { createWorkspaces, dependenciesOf, type OpenWorkspaces, routesOf } from './workspaces';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */
@@ -99,6 +101,9 @@ export function createApp(
   if (page) {
     // Before the origin is verified: a link on another site may lead here, and all callers are served the same files.
     app.use(page);
+  }
+  if (env.BOARD_PAGE) {
+    app.use(serveText(apiDocs(routes.contracts)));
   }
   if (env.BOARD_COMPAT) {
     app.use(underPrefix(compatPrefix));

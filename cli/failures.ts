@@ -23,6 +23,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A service beside the board that does not respond. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
 /** How a failed command is reported. */
 export interface FailureReport {
   exitCode: number;
@@ -58,6 +63,14 @@ export function reportOf(error: unknown, url: string): FailureReport {
       message,
       code: error.code,
       remedy,
+    };
+  }
+  if (error instanceof UnreachableError) {
+    return {
+      exitCode: exitCodes.unavailable,
+      message: error.message,
+      code: 'UNREACHABLE',
+      remedy: 'Start it beside the board with "SERVICES=bitmap npm start", or name another with --bitmap-url.',
     };
   }
   const problem = connectionProblem(error);

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { addAdmissionCommands } from './commands/admission';
 import { addAgentCommands } from './commands/agents';
+import { bitmapCommands } from './commands/bitmap';
 import { runnerFor } from './commands/command';
 import { addCompletionCommand } from './commands/completion';
 import { addDoctorCommand } from './commands/doctor';
@@ -11,6 +12,7 @@ import { addReviewCommands } from './commands/reviews';
 import { addRunCommands } from './commands/runs';
 import { addServiceCommands } from './commands/service';
 import { addTaskCommands } from './commands/tasks';
+import { addWorkflowCommands } from './commands/workflows';
 import { exitCodes, reportOf } from './failures';
 import { styleFor } from './output/style';
 import type { Surroundings } from './session';
@@ -39,7 +41,13 @@ function programFor(surroundings: Surroundings, execution: Execution): Command {
   addServiceCommands(program, finished);
   for (const add of [
     ...[loginCommands(surroundings), addDoctorCommand, addTaskCommands, addRunCommands, addReviewCommands],
-    ...[addAdmissionCommands, addAgentCommands, mcpCommand(surroundings)],
+    ...[
+      addAdmissionCommands,
+      addAgentCommands,
+      addWorkflowCommands,
+      bitmapCommands(surroundings),
+      mcpCommand(surroundings),
+    ],
   ]) {
     add(program, run);
   }

@@ -30,6 +30,11 @@ export interface BoardClientOptions {
   headers?: Record<string, string>;
   /** How requests are sent: by the `fetch` of the platform when absent. */
   fetch?: (request: Request) => Promise<Response>;
+  /**
+   * How long a refusal for load or a short absence (429, 503) may ask to wait, by its `Retry-After`, in milliseconds: the request is then
+   * sent again, if it may be. None is waited for when absent.
+   */
+  maxRetryAfterMs?: number;
 }
 
 /** The operations of the board by method and path, with the types of their parameters, bodies and responses. */
@@ -38,12 +43,30 @@ export type BoardClient = Client<paths>;
 /** How often a request is sent again after its connection was lost. */
 const maxRepetitions = 3;
 
-/** Sends a request again when its connection was lost, if it may be repeated: a POST has a key by then. */
-async function sendRepeatedly(request: Request, send: (request: Request) => Promise<Response>): Promise<Response> {
+/** How long a response asks to wait before the request is sent again; nothing when it does not, or for too long. */
+function retryAfterOf({ status, headers }: Response, maxMs: number): number | undefined {
+  const seconds = headers.get('Retry-After');
+  if (![429, 503].includes(status) || seconds === null || !/^\d+$/.test(seconds)) {
+    return undefined;
+  }
+  return Number(seconds) * 1_000 <= maxMs ? Number(seconds) * 1_000 : undefined;
+}
+
+/** Sends a request again when its connection was lost or it is to wait, if it may be repeated: a POST has a key by then. */
+async function sendRepeatedly(
+  request: Request,
+  send: (request: Request) => Promise<Response>,
+  maxRetryAfterMs: number,
+): Promise<Response> {
   const mayRepeat = ['GET', 'POST'].includes(request.method);
   for (let repetitions = 0; ; repetitions += 1) {
     try {
-      return await send(request.clone());
+      const response = await send(request.clone());
+      const waitMs = mayRepeat && repetitions < maxRepetitions ? retryAfterOf(response, maxRetryAfterMs) : undefined;
+      if (waitMs === undefined) {
+        return response;
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     } catch (error) {
       if (!mayRepeat || request.signal.aborted || repetitions === maxRepetitions) {
         throw error;
@@ -65,11 +88,12 @@ async function keyInBody(request: Request): Promise<string | undefined> {
 }
 
 /** Makes a client. Each POST has an `Idempotency-Key`: that of its header or body, or a new one. */
-export function createBoardClient({ url, key, headers, fetch: send = fetch }: BoardClientOptions): BoardClient {
+export function createBoardClient(options: BoardClientOptions): BoardClient {
+  const { url, key, headers, fetch: send = fetch, maxRetryAfterMs = -1 } = options;
   const client = createClient<paths>({
     baseUrl: url,
     headers: { ...headers, ...(key === undefined ? {} : { 'X-API-Key': key }) },
-    fetch: (request) => sendRepeatedly(request, send),
+    fetch: (request) => sendRepeatedly(request, send, maxRetryAfterMs),
   });
   client.use({
     async onRequest({ request }) {
@@ -82,14 +106,15 @@ export function createBoardClient({ url, key, headers, fetch: send = fetch }: Bo
   return client;
 }
 
-interface Result {
+/** How a request resolves. */
+export interface Result {
   data?: unknown;
   error?: unknown;
   response: Response;
 }
 
 /** What a successful response holds; nothing for a 204. */
-type Body<R extends Result> = [Exclude<R['data'], undefined>] extends [never]
+export type Body<R extends Result> = [Exclude<R['data'], undefined>] extends [never]
   ? undefined
   : Exclude<R['data'], undefined>;
 

@@ -20797,13 +20797,21 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those of the type. */
                 type?: components["schemas"]["ActivityType"];
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -20866,7 +20874,9 @@ export interface operations {
     listActivityFilters: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -20902,19 +20912,33 @@ export interface operations {
     listReservations: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only what is on the host. */
                 hostId?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only what belongs to the node of an execution tree. */
                 nodeId?: string;
+                /** @description Only what belongs to children of the node of an execution tree. */
                 parentNodeId?: string;
+                /** @description Only those of the provider. */
                 provider?: string;
+                /** @description Only what belongs to the objective at the root of an execution tree. */
                 rootObjectiveId?: string;
+                /** @description Only what belongs to the reservation at the root of an execution tree. */
                 rootReservationId?: string;
+                /** @description Only what belongs to the task at the root. */
                 rootTaskId?: string;
+                /** @description Only those in the state. */
                 state?: ("active" | "released" | "expired") | ("active" | "released" | "expired")[];
+                /** @description Only those of the task. */
                 taskId?: string;
+                /** @description Only what belongs to the workflow run. */
                 workflowRunId?: string;
+                /** @description Only what belongs to the step of a workflow run. */
                 workflowStepId?: string;
+                /** @description Only what belongs to the workspace. */
                 workspaceId?: string;
             };
             header?: never;
@@ -20952,6 +20976,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the queued launch. */
                 id: string;
             };
             cookie?: never;
@@ -20981,17 +21006,29 @@ export interface operations {
     listAdmissionQueue: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only what the scope holds back. */
                 limitingScope?: ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree") | ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree")[];
+                /** @description Only those that have waited at most so many milliseconds. */
                 maxAgeMs?: number;
+                /** @description Only those that have waited at least so many milliseconds. */
                 minAgeMs?: number;
+                /** @description Only what belongs to the node of an execution tree. */
                 nodeId?: string;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the priority. */
                 priority?: number;
+                /** @description Only what belongs to the objective at the root of an execution tree. */
                 rootObjectiveId?: string;
+                /** @description Only those from the source. */
                 source?: ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent") | ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent")[];
+                /** @description Only those in the state. */
                 state?: ("queued" | "leased" | "requeued" | "dispatched" | "terminal") | ("queued" | "leased" | "requeued" | "dispatched" | "terminal")[];
+                /** @description Only what belongs to the workspace. */
                 workspaceId?: string;
             };
             header?: never;
@@ -21029,6 +21066,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the queued launch. */
                 id: string;
             };
             cookie?: never;
@@ -21063,6 +21101,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the queued launch. */
                 id: string;
             };
             cookie?: never;
@@ -21096,11 +21135,14 @@ export interface operations {
     getExecutionTree: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the objective at the root of the execution tree. */
                 rootObjectiveId: string;
             };
             cookie?: never;
@@ -21139,12 +21181,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the objective at the root of the execution tree. */
                 rootObjectiveId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotencyKey": "cancel-of-release-1",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AdmissionControlRequest"];
             };
         };
@@ -21177,6 +21226,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the objective at the root of the execution tree. */
                 rootObjectiveId: string;
             };
             cookie?: never;
@@ -21316,13 +21366,18 @@ export interface operations {
     listAttempts: {
         parameters: {
             query?: {
+                /** @description Only those before the time. */
                 before?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those in the state. */
                 state?: ("queued" | "admitted" | "prepared" | "dispatched" | "running" | "ended" | "refused") | ("queued" | "admitted" | "prepared" | "dispatched" | "running" | "ended" | "refused")[];
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21358,7 +21413,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21390,7 +21447,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21420,12 +21479,16 @@ export interface operations {
     listRunEvents: {
         parameters: {
             query?: {
+                /** @description Only events with a higher sequence. */
                 afterSequence?: number;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21455,13 +21518,18 @@ export interface operations {
     getRunLog: {
         parameters: {
             query?: {
+                /** @description Only events with a higher sequence. */
                 afterSequence?: number;
+                /** @description Only so many of the last events. */
                 last?: number;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21496,6 +21564,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21534,6 +21603,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21572,6 +21642,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21610,6 +21681,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21648,6 +21720,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21686,6 +21759,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21724,6 +21798,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21762,6 +21837,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21800,6 +21876,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21838,6 +21915,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21876,12 +21954,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "message": "Leave the public names as they are."
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunSteer"];
             };
         };
@@ -21914,6 +21999,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -21952,12 +22038,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "message": "Use the names of the issue."
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunMessage"];
             };
         };
@@ -21985,18 +22078,28 @@ export interface operations {
     readOutputArtifact: {
         parameters: {
             query: {
+                /** @description Id of the attempt that wrote it. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description JSONPath of the values that are read; of the operation `json-path`. */
                 jsonPath?: string;
+                /** @description How many bytes are read; of the operation `byte-range`. */
                 length?: number;
+                /** @description How many lines are read; of the operation `line-range`. */
                 lineCount?: number;
+                /** @description The first byte that is read, from 0. */
                 offset?: number;
+                /** @description How the content is read. */
                 operation?: "byte-range" | "line-range" | "json-path";
+                /** @description Id of the run that wrote it. */
                 runId: components["schemas"]["AttemptId"];
+                /** @description The first line that is read, from 1; of the operation `line-range`. */
                 startLine?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the stored output. */
                 artifactId: components["schemas"]["ArtifactId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22026,14 +22129,20 @@ export interface operations {
     downloadOutputArtifact: {
         parameters: {
             query: {
+                /** @description Id of the attempt that wrote it. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description How many bytes are read; of the operation `byte-range`. */
                 length?: number;
+                /** @description The first byte that is read, from 0. */
                 offset?: number;
+                /** @description Id of the run that wrote it. */
                 runId: components["schemas"]["AttemptId"];
             };
             header?: never;
             path: {
+                /** @description Id of the stored output. */
                 artifactId: components["schemas"]["ArtifactId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22061,12 +22170,16 @@ export interface operations {
     getRunPhase: {
         parameters: {
             query?: {
+                /** @description Id of the attempt; the last one when absent. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22105,6 +22218,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22140,6 +22254,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22174,6 +22289,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22212,12 +22328,20 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude",
+                 *       "commitPolicy": "allowed",
+                 *       "idempotencyKey": "first-run-of-helpers"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LaunchRequest"];
             };
         };
@@ -22247,6 +22371,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22281,12 +22406,18 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["StopRequest"];
             };
         };
@@ -22319,6 +22450,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22352,12 +22484,16 @@ export interface operations {
     getRunWatchdog: {
         parameters: {
             query: {
+                /** @description Id of the attempt; the last one when absent. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22396,7 +22532,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the finding of the watchdog. */
                 findingId: components["schemas"]["WatchdogFindingId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22430,11 +22568,14 @@ export interface operations {
     getWorkspaceTrust: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22473,6 +22614,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22511,6 +22653,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22544,13 +22687,18 @@ export interface operations {
     listWorkspaceCheckpoints: {
         parameters: {
             query: {
+                /** @description Only checkpoints with a higher number. */
                 afterNumber?: number;
+                /** @description Only checkpoints of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22589,6 +22737,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -22622,7 +22771,9 @@ export interface operations {
     listHosts: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -22694,16 +22845,27 @@ export interface operations {
     listPendingLaunches: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only what the scope holds back. */
                 limitingScope?: ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree") | ("global" | "workspace" | "root-task" | "provider" | "host" | "task" | "tree")[];
+                /** @description Only those that have waited at most so many milliseconds. */
                 maxAgeMs?: number;
+                /** @description Only those that have waited at least so many milliseconds. */
                 minAgeMs?: number;
+                /** @description Only what belongs to the node of an execution tree. */
                 nodeId?: string;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the priority. */
                 priority?: number;
+                /** @description Only what belongs to the objective at the root of an execution tree. */
                 rootObjectiveId?: string;
+                /** @description Only those from the source. */
                 source?: ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent") | ("direct" | "conversation" | "recovery" | "fallback" | "scheduled" | "watcher" | "workflow" | "child-agent")[];
+                /** @description Only what belongs to the workspace. */
                 workspaceId?: string;
             };
             header?: never;
@@ -22739,7 +22901,9 @@ export interface operations {
     listAgentPermissions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -22813,6 +22977,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the permission. */
                 id: string;
             };
             cookie?: never;
@@ -22844,6 +23009,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the permission. */
                 id: string;
             };
             cookie?: never;
@@ -22879,6 +23045,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the permission. */
                 id: string;
             };
             cookie?: never;
@@ -22912,9 +23079,13 @@ export interface operations {
     listPermissionApprovals: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agentId?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
             };
             header?: never;
@@ -22991,6 +23162,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the approval. */
                 id: components["schemas"]["PermissionApprovalId"];
             };
             cookie?: never;
@@ -23060,9 +23232,13 @@ export interface operations {
     listRegisteredAgents: {
         parameters: {
             query?: {
+                /** @description Only those with the capability. */
                 capability?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the status. */
                 status?: "online" | "busy" | "idle" | "offline";
             };
             header?: never;
@@ -23136,6 +23312,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the registered agent. */
                 id: string;
             };
             cookie?: never;
@@ -23167,6 +23344,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the registered agent. */
                 id: string;
             };
             cookie?: never;
@@ -23204,6 +23382,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the registered agent. */
                 id: string;
             };
             cookie?: never;
@@ -23237,11 +23416,14 @@ export interface operations {
     listAgentsByCapability: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Name of the capability. */
                 capability: string;
             };
             cookie?: never;
@@ -23460,11 +23642,17 @@ export interface operations {
     getBoardMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those of the sprint. */
                 sprint?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -23496,13 +23684,21 @@ export interface operations {
     getTimeline: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those of the sprint. */
                 sprint?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -23534,13 +23730,21 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description Only entries of the action, e.g. `task.delete`. */
                 action?: string;
+                /** @description Only those of the actor. */
                 actor?: string;
+                /** @description Only entries with a lower sequence. */
                 before?: number;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only entries about the resource. */
                 resource?: string;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -23576,6 +23780,7 @@ export interface operations {
     verifyAudit: {
         parameters: {
             query?: {
+                /** @description The month, `2026-01`; the current one when absent. */
                 month?: string;
             };
             header?: never;
@@ -23826,9 +24031,13 @@ export interface operations {
     completeOidcLogin: {
         parameters: {
             query?: {
+                /** @description Code of the provider that is exchanged for the identity of the user. */
                 code?: string;
+                /** @description Why the provider refused to sign the user in. */
                 error?: string;
+                /** @description Issuer that the provider names with its response. */
                 iss?: string;
+                /** @description State that the login began with. */
                 state?: string;
             };
             header?: never;
@@ -23860,6 +24069,7 @@ export interface operations {
     beginOidcLogin: {
         parameters: {
             query?: {
+                /** @description Path of the page that the browser returns to. */
                 returnTo?: string;
             };
             header?: never;
@@ -24042,7 +24252,9 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -24080,6 +24292,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session. */
                 sessionId: string;
             };
             cookie?: never;
@@ -24203,6 +24416,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24241,6 +24455,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24274,7 +24489,9 @@ export interface operations {
     listPendingAutomation: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -24310,7 +24527,9 @@ export interface operations {
     listRunningAutomation: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -24346,11 +24565,17 @@ export interface operations {
     listBacklog: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those with the text. */
                 search?: string;
+                /** @description Only those of the type. */
                 type?: string;
             };
             header?: never;
@@ -24424,6 +24649,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24455,6 +24681,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24484,6 +24711,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24522,6 +24750,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -24652,11 +24881,17 @@ export interface operations {
     listBroadcasts: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the priority. */
                 priority?: "info" | "action-required" | "urgent";
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those that the agent has not read. */
                 unread?: "true" | "false";
             };
             header?: never;
@@ -24701,6 +24936,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Merges to main are frozen until noon.",
+                 *       "priority": "urgent",
+                 *       "from": "ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BroadcastCreate"];
             };
         };
@@ -24730,6 +24972,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the broadcast. */
                 id: string;
             };
             cookie?: never;
@@ -24761,6 +25004,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the broadcast. */
                 id: string;
             };
             cookie?: never;
@@ -24797,10 +25041,15 @@ export interface operations {
     listCeremonies: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those of the kind. */
                 kind?: "design_review" | "failure_retrospective";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the status. */
                 status?: "pending" | "completed" | "cancelled";
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -24877,6 +25126,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the ceremony. */
                 id: components["schemas"]["CeremonyId"];
             };
             cookie?: never;
@@ -24910,10 +25160,15 @@ export interface operations {
     listChanges: {
         parameters: {
             query: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Whether records are whole instead of summaries. */
                 full?: "true" | "false";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those since the time. */
                 since: string;
+                /** @description Only changes of the types, separated by commas. */
                 types?: string;
             };
             header?: never;
@@ -24985,9 +25240,13 @@ export interface operations {
     listChatSessions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -25025,6 +25284,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session. */
                 id: components["schemas"]["ChatSessionId"];
             };
             cookie?: never;
@@ -25056,6 +25316,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session. */
                 id: components["schemas"]["ChatSessionId"];
             };
             cookie?: never;
@@ -25083,12 +25344,16 @@ export interface operations {
     readChatHistory: {
         parameters: {
             query?: {
+                /** @description Only messages with a lower sequence. */
                 before?: number;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the session. */
                 id: components["schemas"]["ChatSessionId"];
             };
             cookie?: never;
@@ -25122,10 +25387,15 @@ export interface operations {
     listSquadMessages: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Also messages that the board itself posted. */
                 includeSystem?: "true" | "false";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those since the time. */
                 since?: string;
             };
             header?: never;
@@ -25170,6 +25440,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "ada",
+                 *       "message": "The release is out, @bob."
+                 *     }
+                 */
                 "application/json": components["schemas"]["SquadMessageCreate"];
             };
         };
@@ -25202,6 +25478,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
@@ -25240,6 +25517,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
@@ -25273,11 +25551,14 @@ export interface operations {
     readSquadThread: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the message. */
                 messageId: string;
             };
             cookie?: never;
@@ -25350,8 +25631,11 @@ export interface operations {
     searchSquadMessages: {
         parameters: {
             query: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q: string;
             };
             header?: never;
@@ -25387,6 +25671,7 @@ export interface operations {
     countUnreadSquadMessages: {
         parameters: {
             query?: {
+                /** @description Whose unread messages are counted. */
                 actor?: string;
             };
             header?: never;
@@ -25447,7 +25732,9 @@ export interface operations {
     listAgentPresets: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -25483,7 +25770,9 @@ export interface operations {
     getAgentSupport: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -25589,6 +25878,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Type of the configured agent. */
                 type: string;
             };
             cookie?: never;
@@ -25631,6 +25921,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "preset": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentFromPreset"];
             };
         };
@@ -25691,7 +25986,9 @@ export interface operations {
     listProfiles: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -25729,6 +26026,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: string;
             };
             cookie?: never;
@@ -25760,6 +26058,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: string;
             };
             cookie?: never;
@@ -25795,6 +26094,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: string;
             };
             cookie?: never;
@@ -25822,7 +26122,9 @@ export interface operations {
     listRepositories: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -25867,6 +26169,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "path": "/srv/shop",
+                 *       "defaultBranch": "main"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepositoryInput"];
             };
         };
@@ -25896,6 +26205,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the configured repository. */
                 name: string;
             };
             cookie?: never;
@@ -25925,6 +26235,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the configured repository. */
                 name: string;
             };
             cookie?: never;
@@ -25958,12 +26269,16 @@ export interface operations {
     listRepositoryBranches: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only what is on the host. */
                 hostId?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Name of the configured repository. */
                 name: string;
             };
             cookie?: never;
@@ -26002,6 +26317,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Name of the configured repository. */
                 name: string;
             };
             cookie?: never;
@@ -26129,6 +26445,7 @@ export interface operations {
     exportTeamRoster: {
         parameters: {
             query?: {
+                /** @description Format of the response. */
                 format?: "yaml" | "json";
             };
             header?: never;
@@ -26272,6 +26589,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -26306,6 +26624,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -26340,6 +26659,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -26373,10 +26693,12 @@ export interface operations {
     getConflictFile: {
         parameters: {
             query: {
+                /** @description Path of the file, from the root of the repository. */
                 path: string;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -26406,6 +26728,7 @@ export interface operations {
     resolveConflict: {
         parameters: {
             query: {
+                /** @description Path of the file, from the root of the repository. */
                 path: string;
             };
             header?: {
@@ -26413,6 +26736,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -26446,8 +26770,11 @@ export interface operations {
     listPredictionAccuracy: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
             };
             header?: never;
@@ -26548,16 +26875,27 @@ export interface operations {
     listDecisions: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those until the time. */
                 endTime?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with at most the confidence. */
                 maxConfidence?: number;
+                /** @description Only those with at most the risk. */
                 maxRisk?: number;
+                /** @description Only those with at least the confidence. */
                 minConfidence?: number;
+                /** @description Only those with at least the risk. */
                 minRisk?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those since the time. */
                 startTime?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -26631,6 +26969,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the decision. */
                 id: components["schemas"]["DecisionId"];
             };
             cookie?: never;
@@ -26662,7 +27001,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the decision. */
                 id: components["schemas"]["DecisionId"];
+                /** @description Index of the assumption, from 0. */
                 idx: string;
             };
             cookie?: never;
@@ -26696,9 +27037,13 @@ export interface operations {
     listDecisionReviews: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those in the state. */
                 state?: "collecting" | "critiquing" | "synthesized" | "canceled";
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -26772,6 +27117,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -26806,6 +27152,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -26844,6 +27191,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -26879,6 +27227,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -26913,6 +27262,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -26951,6 +27301,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the review. */
                 id: components["schemas"]["DecisionReviewId"];
             };
             cookie?: never;
@@ -27081,6 +27432,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the approval. */
                 id: components["schemas"]["PermissionApprovalId"];
             };
             cookie?: never;
@@ -27114,9 +27466,13 @@ export interface operations {
     listDelegatedApprovals: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -27152,10 +27508,15 @@ export interface operations {
     listScheduledDeliverables: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those that are enabled, or are not. */
                 enabled?: "true" | "false";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the tag. */
                 tag?: string;
             };
             header?: never;
@@ -27229,6 +27590,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27260,6 +27622,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27289,6 +27652,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27327,6 +27691,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27358,11 +27723,14 @@ export interface operations {
     listScheduledDeliverableRuns: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27401,6 +27769,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the deliverable. */
                 id: string;
             };
             cookie?: never;
@@ -27434,13 +27803,18 @@ export interface operations {
     getDiff: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description The state that is compared. */
                 from?: components["schemas"]["RevisionSelector"];
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The state that it is compared with. */
                 to?: components["schemas"]["RevisionSelector"];
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27474,11 +27848,14 @@ export interface operations {
     getDiffBlob: {
         parameters: {
             query: {
+                /** @description Path of the file, from the root of the repository. */
                 path: string;
+                /** @description The state that the file is read from. */
                 revision?: components["schemas"]["RevisionSelector"];
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27506,14 +27883,20 @@ export interface operations {
     listLineComments: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Path of the file, from the root of the repository. */
                 path?: string;
+                /** @description Only comments that were sent to the attempt. */
                 sentTo?: components["schemas"]["AttemptId"];
+                /** @description Only those in the state. */
                 state?: "open" | "sent" | "resolved";
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27552,6 +27935,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27587,7 +27971,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the comment. */
                 commentId: components["schemas"]["LineCommentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27619,7 +28005,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the comment. */
                 commentId: components["schemas"]["LineCommentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27649,7 +28037,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the comment. */
                 commentId: components["schemas"]["LineCommentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27688,6 +28078,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27721,12 +28112,16 @@ export interface operations {
     getFileDiff: {
         parameters: {
             query: {
+                /** @description The state that is compared. */
                 from?: components["schemas"]["RevisionSelector"];
+                /** @description Path of the file, from the root of the repository. */
                 path: string;
+                /** @description The state that it is compared with. */
                 to?: components["schemas"]["RevisionSelector"];
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27756,13 +28151,18 @@ export interface operations {
     getFullDiff: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description The state that is compared. */
                 from?: components["schemas"]["RevisionSelector"];
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The state that it is compared with. */
                 to?: components["schemas"]["RevisionSelector"];
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -27796,6 +28196,7 @@ export interface operations {
     getDailyDigest: {
         parameters: {
             query?: {
+                /** @description Format of the response. */
                 format?: "json" | "markdown" | "teams";
             };
             header?: never;
@@ -27856,13 +28257,21 @@ export interface operations {
     getOperationsDigest: {
         parameters: {
             query?: {
+                /** @description Only what happened in the directory. */
                 cwd?: string;
+                /** @description Format of the response. */
                 format?: "json" | "markdown" | "teams";
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many hours back it reaches. */
                 hours?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those of the configured repository. */
                 repo?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -27894,12 +28303,19 @@ export interface operations {
     previewOperationsDigest: {
         parameters: {
             query?: {
+                /** @description Only what happened in the directory. */
                 cwd?: string;
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many hours back it reaches. */
                 hours?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those of the configured repository. */
                 repo?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -27931,11 +28347,17 @@ export interface operations {
     listTrackedDocuments: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those that are stale, or are not. */
                 stale?: "true" | "false";
+                /** @description Only those of the type. */
                 type?: "readme" | "api-docs" | "runbook" | "architecture" | "sop" | "guide" | "other";
             };
             header?: never;
@@ -28009,6 +28431,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tracked document. */
                 id: components["schemas"]["TrackedDocumentId"];
             };
             cookie?: never;
@@ -28040,6 +28463,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tracked document. */
                 id: components["schemas"]["TrackedDocumentId"];
             };
             cookie?: never;
@@ -28069,6 +28493,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tracked document. */
                 id: components["schemas"]["TrackedDocumentId"];
             };
             cookie?: never;
@@ -28107,6 +28532,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the tracked document. */
                 id: components["schemas"]["TrackedDocumentId"];
             };
             cookie?: never;
@@ -28140,10 +28566,15 @@ export interface operations {
     listFreshnessAlerts: {
         parameters: {
             query?: {
+                /** @description Only those that are acknowledged, or are not. */
                 acknowledged?: "true" | "false";
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the severity. */
                 severity?: "low" | "medium" | "high" | "critical";
             };
             header?: never;
@@ -28184,6 +28615,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the alert. */
                 id: components["schemas"]["FreshnessAlertId"];
             };
             cookie?: never;
@@ -28246,11 +28678,17 @@ export interface operations {
     listDocs: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only documents below the folder. */
                 directory?: string;
+                /** @description Only files with the extension. */
                 extension?: "md" | "markdown" | "txt" | "json" | "yaml" | "yml" | "csv";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Field that the list is sorted by. */
                 sortBy?: "path" | "name" | "size" | "modified" | "created";
+                /** @description Direction of the order. */
                 sortOrder?: "asc" | "desc";
             };
             header?: never;
@@ -28286,7 +28724,9 @@ export interface operations {
     listDocDirectories: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -28324,6 +28764,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Path of the file, below its folder. */
                 path: string;
             };
             cookie?: never;
@@ -28355,6 +28796,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Path of the file, below its folder. */
                 path: string;
             };
             cookie?: never;
@@ -28390,6 +28832,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Path of the file, below its folder. */
                 path: string;
             };
             cookie?: never;
@@ -28417,8 +28860,11 @@ export interface operations {
     searchDocs: {
         parameters: {
             query: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q: string;
             };
             header?: never;
@@ -28483,12 +28929,19 @@ export interface operations {
     listDriftAlerts: {
         parameters: {
             query?: {
+                /** @description Only those that are acknowledged, or are not. */
                 acknowledged?: "true" | "false";
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the metric. */
                 metric?: "action_frequency" | "duration" | "cost" | "token_usage" | "success_rate";
+                /** @description Only those of the severity. */
                 severity?: "info" | "warning" | "critical";
+                /** @description Only those since the time. */
                 since?: string;
             };
             header?: never;
@@ -28529,6 +28982,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the alert. */
                 id: components["schemas"]["DriftAlertId"];
             };
             cookie?: never;
@@ -28598,9 +29052,13 @@ export interface operations {
     listDriftBaselines: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the metric. */
                 metric?: "action_frequency" | "duration" | "cost" | "token_usage" | "success_rate";
             };
             header?: never;
@@ -28672,12 +29130,19 @@ export interface operations {
     listErrors: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only errors of the type. */
                 errorType?: "runtime" | "api" | "validation" | "timeout" | "permission" | "resource" | "model" | "git" | "build" | "test" | "configuration" | "unknown";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the severity. */
                 severity?: "low" | "medium" | "high" | "critical";
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -28715,6 +29180,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the error. */
                 id: components["schemas"]["ErrorAnalysisId"];
             };
             cookie?: never;
@@ -28746,6 +29212,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the error. */
                 id: components["schemas"]["ErrorAnalysisId"];
             };
             cookie?: never;
@@ -28779,8 +29246,11 @@ export interface operations {
     searchErrors: {
         parameters: {
             query: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q: string;
             };
             header?: never;
@@ -28881,13 +29351,21 @@ export interface operations {
     listFeedback: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those that are resolved, or are not. */
                 resolved?: "true" | "false";
+                /** @description Only those of the sentiment. */
                 sentiment?: "positive" | "neutral" | "negative";
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -28961,6 +29439,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the feedback. */
                 id: components["schemas"]["FeedbackId"];
             };
             cookie?: never;
@@ -28992,6 +29471,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the feedback. */
                 id: components["schemas"]["FeedbackId"];
             };
             cookie?: never;
@@ -29021,6 +29501,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the feedback. */
                 id: components["schemas"]["FeedbackId"];
             };
             cookie?: never;
@@ -29054,8 +29535,11 @@ export interface operations {
     getFeedbackAnalytics: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -29087,8 +29571,11 @@ export interface operations {
     listUnresolvedFeedback: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
             };
             header?: never;
@@ -29162,6 +29649,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -29196,6 +29684,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -29230,6 +29719,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -29259,7 +29749,9 @@ export interface operations {
     getGithubStatus: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -29331,6 +29823,7 @@ export interface operations {
     getIssueSyncConfig: {
         parameters: {
             query?: {
+                /** @description Only those of the configured repository. */
                 repo?: components["schemas"]["SyncedRepository"];
             };
             header?: never;
@@ -29395,8 +29888,11 @@ export interface operations {
     listIssueMappings: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the configured repository. */
                 repo?: components["schemas"]["SyncedRepository"];
             };
             header?: never;
@@ -29432,6 +29928,7 @@ export interface operations {
     getIssueSyncStatus: {
         parameters: {
             query?: {
+                /** @description Only those of the configured repository. */
                 repo?: components["schemas"]["SyncedRepository"];
             };
             header?: never;
@@ -29465,6 +29962,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the configured repository. */
                 repo: string;
             };
             cookie?: never;
@@ -29498,9 +29996,13 @@ export interface operations {
     listGoals: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only what belongs to the task at the root. */
                 rootTaskId?: components["schemas"]["TaskId"];
+                /** @description Only those in the state. */
                 state?: string | string[];
             };
             header?: never;
@@ -29574,6 +30076,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the goal. */
                 goalId: components["schemas"]["GoalId"];
             };
             cookie?: never;
@@ -29608,6 +30111,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal. */
                 goalId: components["schemas"]["GoalId"];
             };
             cookie?: never;
@@ -29646,6 +30150,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal. */
                 goalId: components["schemas"]["GoalId"];
             };
             cookie?: never;
@@ -29684,6 +30189,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the goal. */
                 goalId: components["schemas"]["GoalId"];
             };
             cookie?: never;
@@ -29717,14 +30223,23 @@ export interface operations {
     listGovernanceTraces: {
         parameters: {
             query?: {
+                /** @description Only those about the type of action. */
                 actionType?: string;
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those until the time. */
                 endTime?: string;
+                /** @description Only those of the kind. */
                 kind?: "policy" | "tool-policy" | "sandbox-policy" | "budget-policy" | "agent-permission" | "routing" | "workflow-gate" | "ceremony";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the outcome. */
                 outcome?: "allowed" | "warned" | "blocked" | "approval-required" | "routed" | "fallback" | "skipped";
+                /** @description Only those since the time. */
                 startTime?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -29762,6 +30277,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the trace. */
                 id: string;
             };
             cookie?: never;
@@ -29849,9 +30365,13 @@ export interface operations {
     listHooks: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those that are enabled, or are not. */
                 enabled?: "true" | "false";
+                /** @description Only those for the event. */
                 event?: "task.created" | "task.status.changed" | "task.started" | "task.blocked" | "task.done" | "task.archived";
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -29925,6 +30445,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the hook. */
                 id: string;
             };
             cookie?: never;
@@ -29959,6 +30480,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the hook. */
                 id: string;
             };
             cookie?: never;
@@ -29992,9 +30514,13 @@ export interface operations {
     listHookExecutions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only executions of the hook. */
                 hookId?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -30071,6 +30597,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the invitation. */
                 id: components["schemas"]["InvitationId"];
             };
             cookie?: never;
@@ -30228,7 +30755,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -30266,6 +30795,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the user. */
                 userId: components["schemas"]["UserId"];
             };
             cookie?: never;
@@ -30299,7 +30829,9 @@ export interface operations {
     listWorkspaces: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -30373,6 +30905,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30404,6 +30937,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30437,11 +30971,14 @@ export interface operations {
     listApiTokens: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30477,12 +31014,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "role": "agent"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiTokenCreate"];
             };
         };
@@ -30515,7 +31059,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the token. */
                 tokenId: components["schemas"]["TokenId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30547,7 +31093,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the token. */
                 tokenId: components["schemas"]["TokenId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30583,6 +31131,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30616,11 +31165,14 @@ export interface operations {
     listDeviceSessions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30659,7 +31211,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the device session. */
                 id: components["schemas"]["DeviceSessionId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30694,7 +31248,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the device session. */
                 id: components["schemas"]["DeviceSessionId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30724,11 +31280,14 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30764,12 +31323,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "bob@example.com",
+                 *       "role": "agent"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvitationCreate"];
             };
         };
@@ -30797,12 +31363,16 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the status. */
                 status?: "active" | "suspended";
             };
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30838,7 +31408,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the member. */
                 memberId: components["schemas"]["MembershipId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30868,7 +31440,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the member. */
                 memberId: components["schemas"]["MembershipId"];
+                /** @description Id of the workspace. */
                 workspaceId: components["schemas"]["WorkspaceId"];
             };
             cookie?: never;
@@ -30969,6 +31543,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31004,6 +31579,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31035,7 +31611,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
+                /** @description Id of the channel. */
                 channelId: string;
             };
             cookie?: never;
@@ -31074,7 +31652,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
+                /** @description Id of the channel. */
                 channelId: string;
             };
             cookie?: never;
@@ -31112,6 +31692,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31146,6 +31727,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31181,6 +31763,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31212,6 +31795,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31250,6 +31834,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31281,6 +31866,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31315,6 +31901,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31349,6 +31936,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31387,6 +31975,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31425,6 +32014,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the communication adapter. */
                 adapterId: string;
             };
             cookie?: never;
@@ -31454,10 +32044,15 @@ export interface operations {
     listCommunicationDeliveries: {
         parameters: {
             query?: {
+                /** @description Only those of the communication adapter. */
                 adapterId?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only the delivery with the id. */
                 deliveryId?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those in the state. */
                 state?: "pending" | "delivered" | "failed";
             };
             header?: never;
@@ -31493,8 +32088,11 @@ export interface operations {
     listCommunicationMappings: {
         parameters: {
             query?: {
+                /** @description Only those of the communication adapter. */
                 adapterId?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -31530,7 +32128,9 @@ export interface operations {
     listTrackerAudits: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -31695,6 +32295,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31730,6 +32331,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31762,6 +32364,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31800,6 +32403,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31838,6 +32442,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31876,6 +32481,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31914,6 +32520,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the profile. */
                 profileId: string;
             };
             cookie?: never;
@@ -31943,7 +32550,9 @@ export interface operations {
     getTrackerSchema: {
         parameters: {
             query?: {
+                /** @description The project of the tracker. */
                 project?: string;
+                /** @description The tracker. */
                 provider?: components["schemas"]["TrackerProvider"];
             };
             header?: never;
@@ -31975,12 +32584,19 @@ export interface operations {
     listLessons: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those with the text. */
                 search?: string;
+                /** @description Only those of the sprint. */
                 sprint?: string;
+                /** @description Only those with the tag. */
                 tag?: string | string[];
             };
             header?: never;
@@ -32016,7 +32632,9 @@ export interface operations {
     listLessonTags: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -32085,10 +32703,15 @@ export interface operations {
     listLogEntries: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only entries of the level. */
                 level?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only those since the time. */
                 since?: string;
             };
             header?: never;
@@ -32189,11 +32812,17 @@ export interface operations {
     compareAgents: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description Only agents with at least so many runs. */
                 minRuns?: number;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32225,10 +32854,15 @@ export interface operations {
     getAllMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32260,14 +32894,23 @@ export interface operations {
     getBudget: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description What the budget is of. */
                 scope?: "project" | "agent" | "task" | "tree";
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32303,10 +32946,15 @@ export interface operations {
     getDurationMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32338,12 +32986,19 @@ export interface operations {
     listFailedRuns: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32379,10 +33034,15 @@ export interface operations {
     getRunMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32414,11 +33074,17 @@ export interface operations {
     getTaskCosts: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32450,10 +33116,15 @@ export interface operations {
     getTaskMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32485,10 +33156,15 @@ export interface operations {
     getTokenMetrics: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32520,10 +33196,15 @@ export interface operations {
     getTrends: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32555,10 +33236,15 @@ export interface operations {
     getUtilization: {
         parameters: {
             query?: {
+                /** @description Start of the period: a day or a moment. */
                 from?: string;
+                /** @description The period; `custom` for `from` and `to`. */
                 period?: "today" | "24h" | "3d" | "7d" | "30d" | "3m" | "6m" | "12m" | "wtd" | "mtd" | "ytd" | "all" | "custom";
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description End of the period: a day, which belongs to it, or a moment. */
                 to?: string;
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -32590,7 +33276,9 @@ export interface operations {
     getVelocity: {
         parameters: {
             query?: {
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the project. */
                 project?: string;
             };
             header?: never;
@@ -32622,10 +33310,15 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those that were not delivered. */
                 undelivered?: "true" | "false";
             };
             header?: never;
@@ -32729,6 +33422,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the notification. */
                 id: string;
             };
             cookie?: never;
@@ -32867,7 +33561,9 @@ export interface operations {
     listPendingNotifications: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -32968,11 +33664,14 @@ export interface operations {
     listTaskSubscriptions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -33006,11 +33705,17 @@ export interface operations {
     searchObservations: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only those of the type. */
                 type?: "decision" | "blocker" | "insight" | "context";
             };
             header?: never;
@@ -33046,11 +33751,17 @@ export interface operations {
     searchObservationsByName: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only those of the type. */
                 type?: "decision" | "blocker" | "insight" | "context";
             };
             header?: never;
@@ -33123,10 +33834,15 @@ export interface operations {
     listPolicies: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those that are enabled, or are not. */
                 enabled?: "true" | "false";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the project. */
                 project?: string;
             };
             header?: never;
@@ -33200,6 +33916,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the policy. */
                 id: string;
             };
             cookie?: never;
@@ -33231,6 +33948,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the policy. */
                 id: string;
             };
             cookie?: never;
@@ -33266,6 +33984,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the policy. */
                 id: string;
             };
             cookie?: never;
@@ -33329,6 +34048,7 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
+                /** @description Also those that are hidden. */
                 includeHidden?: "true" | "false";
             };
             header?: never;
@@ -33369,6 +34089,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop",
+                 *       "color": "#3b82f6"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProjectCreate"];
             };
         };
@@ -33398,6 +34124,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 id: string;
             };
             cookie?: never;
@@ -33427,10 +34154,12 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
+                /** @description Also removes what would be lost with it, or is still in use. */
                 force?: "true" | "false";
             };
             header?: never;
             path: {
+                /** @description Id of the project. */
                 id: string;
             };
             cookie?: never;
@@ -33460,6 +34189,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 id: string;
             };
             cookie?: never;
@@ -33495,6 +34225,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 id: string;
             };
             cookie?: never;
@@ -33560,8 +34291,11 @@ export interface operations {
     listPrompts: {
         parameters: {
             query?: {
+                /** @description Only those of the category. */
                 category?: "system" | "agent" | "tool" | "evaluation";
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -33635,6 +34369,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33666,6 +34401,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33695,6 +34431,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33733,6 +34470,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33771,6 +34509,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33806,6 +34545,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33835,11 +34575,14 @@ export interface operations {
     listPromptUsage: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33873,11 +34616,14 @@ export interface operations {
     listPromptVersions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the prompt. */
                 id: string;
             };
             cookie?: never;
@@ -33911,7 +34657,9 @@ export interface operations {
     listPromptStats: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -33947,12 +34695,19 @@ export interface operations {
     listReflections: {
         parameters: {
             query?: {
+                /** @description Only those of the category. */
                 category?: "session" | "agent" | "team" | "policy" | "template";
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those with a source of the kind. */
                 sourceKind?: "task-run" | "chat-message" | "error" | "user-correction" | "review-feedback" | "task-observation";
+                /** @description Only those with the status. */
                 status?: "pending" | "accepted" | "rejected" | "merged" | "deleted";
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -34026,6 +34781,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the reflection. */
                 id: components["schemas"]["ReflectionId"];
             };
             cookie?: never;
@@ -34057,6 +34813,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the reflection. */
                 id: components["schemas"]["ReflectionId"];
             };
             cookie?: never;
@@ -34091,6 +34848,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the reflection. */
                 id: components["schemas"]["ReflectionId"];
             };
             cookie?: never;
@@ -34129,6 +34887,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the reflection. */
                 id: components["schemas"]["ReflectionId"];
             };
             cookie?: never;
@@ -34167,6 +34926,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the reflection. */
                 id: components["schemas"]["ReflectionId"];
             };
             cookie?: never;
@@ -34200,7 +34960,9 @@ export interface operations {
     listReports: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -34238,6 +35000,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the report. */
                 id: string;
             };
             cookie?: never;
@@ -34269,6 +35032,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the report. */
                 id: string;
             };
             cookie?: never;
@@ -34298,6 +35062,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the report. */
                 id: string;
             };
             cookie?: never;
@@ -34459,6 +35224,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Kind of record. */
                 kind: "tasks" | "run-events" | "traces" | "spools" | "workflow-runs";
             };
             cookie?: never;
@@ -34488,12 +35254,19 @@ export interface operations {
     listRunApprovals: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agentId?: string;
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those with the status. */
                 status?: "pending" | "approved" | "rejected" | "expired" | "cancelled";
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -34531,6 +35304,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the approval. */
                 approvalId: string;
             };
             cookie?: never;
@@ -34565,12 +35339,20 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the approval. */
                 approvalId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "approved",
+                 *       "expectedRevision": 1,
+                 *       "expectedActionHash": "0000000000000000000000000000000000000000000000000000000000000000"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunApprovalDecision"];
             };
         };
@@ -34636,6 +35418,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
             };
             cookie?: never;
@@ -34665,11 +35448,14 @@ export interface operations {
     listRunChildEvents: {
         parameters: {
             query?: {
+                /** @description Only events with a higher sequence. */
                 afterSequence?: number;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
             };
             cookie?: never;
@@ -34704,6 +35490,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
             };
             cookie?: never;
@@ -34834,7 +35621,9 @@ export interface operations {
     listSandboxPresets: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -34908,6 +35697,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sandbox policy. */
                 id: string;
             };
             cookie?: never;
@@ -34939,6 +35729,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sandbox policy. */
                 id: string;
             };
             cookie?: never;
@@ -34974,6 +35765,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sandbox policy. */
                 id: string;
             };
             cookie?: never;
@@ -35037,7 +35829,9 @@ export interface operations {
     listScheduledLaunches: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -35082,6 +35876,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "spec": {
+                 *         "cron": "0 6 * * 1-5"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledLaunchCreate"];
             };
         };
@@ -35111,6 +35913,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the scheduled launche. */
                 id: string;
             };
             cookie?: never;
@@ -35142,6 +35945,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the scheduled launche. */
                 id: string;
             };
             cookie?: never;
@@ -35176,6 +35980,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the scheduled launche. */
                 id: string;
             };
             cookie?: never;
@@ -35214,6 +36019,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the scheduled launche. */
                 id: string;
             };
             cookie?: never;
@@ -35246,7 +36052,9 @@ export interface operations {
     getScheduler: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -35316,6 +36124,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the item. */
                 id: string;
             };
             cookie?: never;
@@ -35350,6 +36159,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the item. */
                 id: string;
             };
             cookie?: never;
@@ -35384,6 +36194,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the item. */
                 id: string;
             };
             cookie?: never;
@@ -35418,6 +36229,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the item. */
                 id: string;
             };
             cookie?: never;
@@ -35452,6 +36264,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the item. */
                 id: string;
             };
             cookie?: never;
@@ -35517,13 +36330,21 @@ export interface operations {
     listScores: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the profile. */
                 profileId?: components["schemas"]["ScoringProfileId"];
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -35559,8 +36380,11 @@ export interface operations {
     listScoringProfiles: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
             };
             header?: never;
@@ -35634,6 +36458,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: components["schemas"]["ScoringProfileId"];
             };
             cookie?: never;
@@ -35665,6 +36490,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: components["schemas"]["ScoringProfileId"];
             };
             cookie?: never;
@@ -35700,6 +36526,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the profile. */
                 id: components["schemas"]["ScoringProfileId"];
             };
             cookie?: never;
@@ -36017,6 +36844,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule. */
                 id: string;
             };
             cookie?: never;
@@ -36048,6 +36876,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule. */
                 id: string;
             };
             cookie?: never;
@@ -36083,6 +36912,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule. */
                 id: string;
             };
             cookie?: never;
@@ -36146,12 +36976,19 @@ export interface operations {
     listSharedResources: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the name. */
                 name?: string;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those with the tag. */
                 tag?: string;
+                /** @description Only those of the type. */
                 type?: "prompt" | "guideline" | "skill" | "config" | "template";
             };
             header?: never;
@@ -36225,6 +37062,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the shared resource. */
                 id: components["schemas"]["SharedResourceId"];
             };
             cookie?: never;
@@ -36256,6 +37094,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the shared resource. */
                 id: components["schemas"]["SharedResourceId"];
             };
             cookie?: never;
@@ -36285,6 +37124,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the shared resource. */
                 id: components["schemas"]["SharedResourceId"];
             };
             cookie?: never;
@@ -36323,6 +37163,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the shared resource. */
                 id: components["schemas"]["SharedResourceId"];
             };
             cookie?: never;
@@ -36361,6 +37202,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the shared resource. */
                 id: components["schemas"]["SharedResourceId"];
             };
             cookie?: never;
@@ -36394,11 +37236,17 @@ export interface operations {
     listSkillProfiles: {
         parameters: {
             query?: {
+                /** @description Only those with the capability. */
                 capability?: components["schemas"]["SkillCapability"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only those of the severity. */
                 severity?: "low" | "medium" | "high" | "critical";
+                /** @description Only those with the status. */
                 status?: "aligned" | "mismatch" | "missing-declaration";
             };
             header?: never;
@@ -36436,6 +37284,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the skill. */
                 skillId: components["schemas"]["SkillId"];
             };
             cookie?: never;
@@ -36470,6 +37319,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the skill. */
                 skillId: components["schemas"]["SkillId"];
             };
             cookie?: never;
@@ -36532,10 +37382,15 @@ export interface operations {
     listSkillInventory: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those with the decision. */
                 decision?: "allow" | "warn" | "block";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only those with the recommendation. */
                 recommendation?: "safe" | "caution" | "do-not-install";
             };
             header?: never;
@@ -36576,6 +37431,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the skill. */
                 skillId: components["schemas"]["SkillId"];
             };
             cookie?: never;
@@ -36611,6 +37467,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the skill. */
                 skillId: components["schemas"]["SkillId"];
             };
             cookie?: never;
@@ -36643,6 +37500,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the skill. */
                 skillId: components["schemas"]["SkillId"];
             };
             cookie?: never;
@@ -36741,9 +37599,13 @@ export interface operations {
     listSkillScans: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those with the recommendation. */
                 recommendation?: "safe" | "caution" | "do-not-install";
+                /** @description Only those of the skill. */
                 skillId?: components["schemas"]["SkillId"];
             };
             header?: never;
@@ -36781,6 +37643,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the scan. */
                 id: components["schemas"]["SkillScanId"];
             };
             cookie?: never;
@@ -36810,6 +37673,7 @@ export interface operations {
     listSprints: {
         parameters: {
             query?: {
+                /** @description Also those that are hidden. */
                 includeHidden?: "true" | "false";
             };
             header?: never;
@@ -36879,6 +37743,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sprint. */
                 id: string;
             };
             cookie?: never;
@@ -36908,10 +37773,12 @@ export interface operations {
     deleteSprint: {
         parameters: {
             query?: {
+                /** @description Also removes what would be lost with it, or is still in use. */
                 force?: "true" | "false";
             };
             header?: never;
             path: {
+                /** @description Id of the sprint. */
                 id: string;
             };
             cookie?: never;
@@ -36941,6 +37808,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sprint. */
                 id: string;
             };
             cookie?: never;
@@ -36976,6 +37844,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the sprint. */
                 id: string;
             };
             cookie?: never;
@@ -37041,8 +37910,11 @@ export interface operations {
     listStatusHistory: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
             };
             header?: never;
@@ -37105,10 +37977,15 @@ export interface operations {
     listStatusHistoryRange: {
         parameters: {
             query: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description End of the range: a day or a moment. */
                 endDate: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many are passed over. */
                 offset?: number;
+                /** @description Start of the range: a day or a moment. */
                 startDate: string;
             };
             header?: never;
@@ -37144,6 +38021,7 @@ export interface operations {
     getStatusDay: {
         parameters: {
             query?: {
+                /** @description The day, `2026-01-31`; today when absent. */
                 date?: string;
             };
             header?: never;
@@ -37175,6 +38053,7 @@ export interface operations {
     getStatusWeek: {
         parameters: {
             query?: {
+                /** @description A day of the week, `2026-01-31`; today when absent. */
                 date?: string;
             };
             header?: never;
@@ -37235,6 +38114,7 @@ export interface operations {
     getMemorySummary: {
         parameters: {
             query?: {
+                /** @description How many hours back it reaches. */
                 hours?: number;
             };
             header?: never;
@@ -37266,6 +38146,7 @@ export interface operations {
     getRecentSummary: {
         parameters: {
             query?: {
+                /** @description How many hours back it reaches. */
                 hours?: number;
             };
             header?: never;
@@ -37297,8 +38178,11 @@ export interface operations {
     getStandup: {
         parameters: {
             query?: {
+                /** @description The day, `2026-01-31`; today when absent. */
                 date?: string;
+                /** @description Format of the response. */
                 format?: "json" | "markdown" | "text";
+                /** @description IANA time zone that days are of. */
                 tz?: string;
             };
             header?: never;
@@ -37359,6 +38243,7 @@ export interface operations {
     listTaskTypes: {
         parameters: {
             query?: {
+                /** @description Also those that are hidden. */
                 includeHidden?: "true" | "false";
             };
             header?: never;
@@ -37428,6 +38313,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task type. */
                 id: string;
             };
             cookie?: never;
@@ -37457,10 +38343,12 @@ export interface operations {
     deleteTaskType: {
         parameters: {
             query?: {
+                /** @description Also removes what would be lost with it, or is still in use. */
                 force?: "true" | "false";
             };
             header?: never;
             path: {
+                /** @description Id of the task type. */
                 id: string;
             };
             cookie?: never;
@@ -37490,6 +38378,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task type. */
                 id: string;
             };
             cookie?: never;
@@ -37525,6 +38414,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task type. */
                 id: string;
             };
             cookie?: never;
@@ -37590,17 +38480,29 @@ export interface operations {
     listTasks: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only tasks of the assignee. */
                 assignee?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the priority. */
                 priority?: string;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only tasks whose review has the state. */
                 review?: string;
+                /** @description Only those of the sprint. */
                 sprint?: string;
+                /** @description Only those with the status. */
                 status?: string;
+                /** @description Only those of the type. */
                 type?: string;
             };
             header?: never;
@@ -37645,6 +38547,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "description": "- [ ] add slugify(text)",
+                 *       "priority": "high",
+                 *       "git": {
+                 *         "repo": "shop"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskCreate"];
             };
         };
@@ -37674,6 +38586,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37705,6 +38618,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37734,12 +38648,19 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "in-progress",
+                 *       "priority": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskPatch"];
             };
         };
@@ -37772,6 +38693,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37813,6 +38735,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37844,6 +38767,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37878,6 +38802,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37913,7 +38838,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attachment. */
                 attachmentId: components["schemas"]["AttachmentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37945,7 +38872,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attachment. */
                 attachmentId: components["schemas"]["AttachmentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -37977,7 +38906,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attachment. */
                 attachmentId: components["schemas"]["AttachmentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38007,7 +38938,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attachment. */
                 attachmentId: components["schemas"]["AttachmentId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38039,6 +38972,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38070,6 +39004,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38104,6 +39039,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38139,6 +39075,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38170,6 +39107,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38204,12 +39142,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "author": "ada",
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommentCreate"];
             };
         };
@@ -38239,7 +39184,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the comment. */
                 commentId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38271,7 +39218,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the comment. */
                 commentId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38307,6 +39256,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38338,6 +39288,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38372,6 +39323,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38407,7 +39359,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 deliverableId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38439,7 +39393,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the deliverable. */
                 deliverableId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38478,6 +39434,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38507,11 +39464,14 @@ export interface operations {
     listDependencies: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38550,12 +39510,18 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "depends_on": "task_20260130_d4e5f6"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DependencyCreate"];
             };
         };
@@ -38585,7 +39551,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task that it depends on. */
                 targetId: components["schemas"]["TaskId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38617,6 +39585,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38648,6 +39617,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38682,12 +39652,20 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests.",
+                 *       "type": "insight",
+                 *       "score": 7
+                 *     }
+                 */
                 "application/json": components["schemas"]["ObservationCreate"];
             };
         };
@@ -38717,7 +39695,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the observation. */
                 obsId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38749,6 +39729,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38780,12 +39761,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser is done, the printer is next."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskProgressWrite"];
             };
         };
@@ -38818,6 +39805,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38856,6 +39844,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38887,6 +39876,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -38921,12 +39911,20 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "delivery": "merge",
+                 *       "summary": "Adds slugify(text) with tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReviewAcceptance"];
             };
         };
@@ -38959,12 +39957,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "message": "slugify has no test for umlauts."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReviewSendBack"];
             };
         };
@@ -38997,12 +40002,18 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Cover names with umlauts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubtaskCreate"];
             };
         };
@@ -39032,7 +40043,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subtask. */
                 subtaskId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39064,7 +40077,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subtask. */
                 subtaskId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39100,7 +40115,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subtask. */
                 subtaskId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39136,8 +40153,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Index of the acceptance criterion, from 0. */
                 index: string;
+                /** @description Id of the subtask. */
                 subtaskId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39178,6 +40198,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39213,7 +40234,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the time entry. */
                 entryId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39248,6 +40271,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39282,6 +40306,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39316,12 +40341,19 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "npm test passes",
+                 *       "required": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["VerificationStepCreate"];
             };
         };
@@ -39351,7 +40383,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the step. */
                 stepId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39383,7 +40417,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the step. */
                 stepId: string;
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39417,13 +40453,18 @@ export interface operations {
     listTaskWorkProducts: {
         parameters: {
             query?: {
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those of the kind. */
                 kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39462,6 +40503,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39497,6 +40539,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39531,6 +40574,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39564,11 +40608,14 @@ export interface operations {
     removeWorktree: {
         parameters: {
             query?: {
+                /** @description Also removes what would be lost with it, or is still in use. */
                 force?: "true" | "false";
+                /** @description Why it is done, for the record. */
                 reason?: string;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39603,6 +40650,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39638,6 +40686,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39672,6 +40721,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39710,6 +40760,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39745,6 +40796,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39779,6 +40831,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -39817,6 +40870,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the sprint. */
                 sprint: string;
             };
             cookie?: never;
@@ -39846,8 +40900,11 @@ export interface operations {
     suggestArchival: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
             };
             header?: never;
@@ -39883,17 +40940,29 @@ export interface operations {
     listArchivedTasks: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only tasks of the assignee. */
                 assignee?: string;
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the priority. */
                 priority?: string;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those with the text. */
                 q?: string;
+                /** @description Only tasks whose review has the state. */
                 review?: string;
+                /** @description Only those of the sprint. */
                 sprint?: string;
+                /** @description Only those with the status. */
                 status?: string;
+                /** @description Only those of the type. */
                 type?: string;
             };
             header?: never;
@@ -40102,7 +41171,9 @@ export interface operations {
     summariseTime: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -40138,8 +41209,11 @@ export interface operations {
     previewExpiredWorktrees: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
             };
             header?: never;
@@ -40175,12 +41249,19 @@ export interface operations {
     countTelemetry: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those of the type. */
                 type?: "run.started" | "run.completed" | "run.tokens" | "task.created" | "task.status_changed" | "task.archived" | "task.restored" | "run.error" | "network.egress" | "admission.tree_control";
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -40214,15 +41295,25 @@ export interface operations {
     listTelemetry: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those of the type. */
                 type?: "run.started" | "run.completed" | "run.tokens" | "task.created" | "task.status_changed" | "task.archived" | "task.restored" | "run.error" | "network.egress" | "admission.tree_control";
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -40333,13 +41424,18 @@ export interface operations {
     listTaskTelemetry: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Number of the page, from 1; instead of `cursor`. */
                 page?: number;
+                /** @description Only those of the type. */
                 type?: "run.started" | "run.completed" | "run.tokens" | "task.created" | "task.status_changed" | "task.archived" | "task.restored" | "run.error" | "network.egress" | "admission.tree_control";
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -40373,15 +41469,25 @@ export interface operations {
     exportTelemetry: {
         parameters: {
             query?: {
+                /** @description Only those of the agent. */
                 agent?: string;
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Format of the file. */
                 format?: "csv" | "json";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the project. */
                 project?: string;
+                /** @description Only those since the time. */
                 since?: string;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only those of the type. */
                 type?: "run.started" | "run.completed" | "run.tokens" | "task.created" | "task.status_changed" | "task.archived" | "task.restored" | "run.error" | "network.egress" | "admission.tree_control";
+                /** @description Only those until the time. */
                 until?: string;
             };
             header?: never;
@@ -40513,6 +41619,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the template. */
                 id: components["schemas"]["TemplateId"];
             };
             cookie?: never;
@@ -40544,6 +41651,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the template. */
                 id: components["schemas"]["TemplateId"];
             };
             cookie?: never;
@@ -40573,6 +41681,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the template. */
                 id: components["schemas"]["TemplateId"];
             };
             cookie?: never;
@@ -40709,6 +41818,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Role of the agent. */
                 role: string;
             };
             cookie?: never;
@@ -40740,6 +41850,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Role of the agent. */
                 role: string;
             };
             cookie?: never;
@@ -40775,6 +41886,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Role of the agent. */
                 role: string;
             };
             cookie?: never;
@@ -40807,6 +41919,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Role of the agent. */
                 role: string;
             };
             cookie?: never;
@@ -40840,7 +41953,9 @@ export interface operations {
     listToolServers: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -40914,6 +42029,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool server. */
                 id: string;
             };
             cookie?: never;
@@ -40945,6 +42061,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool server. */
                 id: string;
             };
             cookie?: never;
@@ -40980,6 +42097,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool server. */
                 id: string;
             };
             cookie?: never;
@@ -41012,6 +42130,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the tool server. */
                 id: string;
             };
             cookie?: never;
@@ -41083,7 +42202,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -41118,6 +42239,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: string;
             };
             cookie?: never;
@@ -41153,6 +42275,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow run. */
                 runId: string;
             };
             cookie?: never;
@@ -41191,6 +42314,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: string;
             };
             cookie?: never;
@@ -41224,11 +42348,14 @@ export interface operations {
     getRunTrace: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the attempt. */
                 attemptId: components["schemas"]["AttemptId"];
             };
             cookie?: never;
@@ -41355,11 +42482,14 @@ export interface operations {
     listTaskTraces: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the task. */
                 taskId: components["schemas"]["TaskId"];
             };
             cookie?: never;
@@ -41422,8 +42552,11 @@ export interface operations {
     listRunContinuations: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -41495,10 +42628,15 @@ export interface operations {
     listWorkProducts: {
         parameters: {
             query?: {
+                /** @description Only those of the attempt. */
                 attemptId?: components["schemas"]["AttemptId"];
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description Only those of the kind. */
                 kind?: "document" | "report" | "plan" | "review" | "code" | "data" | "other";
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
             };
             header?: never;
@@ -41572,6 +42710,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41603,6 +42742,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41632,6 +42772,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41665,10 +42806,12 @@ export interface operations {
     exportWorkProduct: {
         parameters: {
             query?: {
+                /** @description Number of the version; the newest when absent. */
                 version?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41701,6 +42844,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41734,11 +42878,14 @@ export interface operations {
     listWorkProductVersions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
             };
             cookie?: never;
@@ -41774,7 +42921,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the work product. */
                 id: components["schemas"]["WorkProductId"];
+                /** @description Number of the version. */
                 version: number;
             };
             cookie?: never;
@@ -41804,7 +42953,9 @@ export interface operations {
     listWorkflows: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -41882,6 +43033,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -41913,6 +43065,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -41948,6 +43101,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -41977,6 +43131,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -42008,6 +43163,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -42046,6 +43202,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -42084,12 +43241,21 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "context": {
+                 *         "release": "1.4.0"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowRunStart"];
             };
         };
@@ -42117,11 +43283,14 @@ export interface operations {
     listWorkflowVersions: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
             };
             cookie?: never;
@@ -42157,7 +43326,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow. */
                 id: components["schemas"]["WorkflowId"];
+                /** @description Number of the version. */
                 version: number;
             };
             cookie?: never;
@@ -42329,6 +43500,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the recipe. */
                 id: string;
             };
             cookie?: never;
@@ -42362,8 +43534,11 @@ export interface operations {
     listWorkflowRuns: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
+                /** @description Only runs of the workflow. */
                 workflowId?: components["schemas"]["WorkflowId"];
             };
             header?: never;
@@ -42401,6 +43576,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
             };
             cookie?: never;
@@ -42435,6 +43611,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
             };
             cookie?: never;
@@ -42466,6 +43643,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
             };
             cookie?: never;
@@ -42500,6 +43678,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: string;
             };
             cookie?: never;
@@ -42538,6 +43717,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
             };
             cookie?: never;
@@ -42576,7 +43756,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
+                /** @description Id of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -42615,7 +43797,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
+                /** @description Id of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -42654,7 +43838,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the workflow run. */
                 runId: string;
+                /** @description Id of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -42690,7 +43876,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workflow run. */
                 runId: components["schemas"]["WorkflowRunId"];
+                /** @description Id of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -42720,7 +43908,9 @@ export interface operations {
     listActiveWorkflowRuns: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -42847,6 +44037,7 @@ export interface operations {
     exportWorkspaceManifest: {
         parameters: {
             query?: {
+                /** @description Format of the response. */
                 format?: "yaml" | "json";
             };
             header?: never;
@@ -42914,7 +44105,9 @@ export interface operations {
     listTrustedManifests: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -42988,7 +44181,9 @@ export interface operations {
     listTrustedWorkspaces: {
         parameters: {
             query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
                 cursor?: string;
+                /** @description How many are listed at most. */
                 limit?: number;
             };
             header?: never;
@@ -43062,6 +44257,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -43091,7 +44287,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the configured repository. */
                 repo: string;
+                /** @description Id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -43241,6 +44439,7 @@ export interface operations {
     messageBoard: {
         parameters: {
             query?: {
+                /** @description Which tools are offered. */
                 tools?: "all" | "read-only";
             };
             header?: never;

@@ -16,12 +16,14 @@ type Responses = Record<string, object>;
 
 /** Every refusal has one form, which is written once for an operation and not once for each status. */
 function foldRefusals(document: OpenApiDocument): OpenApiDocument {
-  const folded = structuredClone(document);
+  const folded = structuredClone({ ...document, components: { ...document.components, responses: {} } });
+  const refusal = {
+    description: 'Refused',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
   for (const operation of Object.values(folded.paths).flatMap((path) => Object.values(path))) {
-    const responses = Object.entries(operation.responses as Responses);
-    const refusal = responses.find(([status]) => Number(status) >= 400)?.[1];
-    const others = responses.filter(([status]) => Number(status) < 400);
-    operation.responses = { ...Object.fromEntries(others), default: { ...refusal, description: 'Refused' } };
+    const others = Object.entries(operation.responses as Responses).filter(([status]) => Number(status) < 400);
+    operation.responses = { ...Object.fromEntries(others), default: refusal };
   }
   return folded;
 }
@@ -33,12 +35,18 @@ function cutRecursion(document: OpenApiDocument): OpenApiDocument {
   return { ...document, components: { ...document.components, schemas: Object.fromEntries(cut) } };
 }
 
+/** Where the OpenAPI document is, from the root of the project. */
+export const documentFile = 'client/openapi.json';
+
+/** What `documentFile` holds. */
+export const documentText = (document: OpenApiDocument): string => `${JSON.stringify(document, undefined, 1)}\n`;
+
 /** The types as they should be, by the OpenAPI document of the API. */
-export async function generateClientTypes(): Promise<string> {
+export async function generateClientTypes(described: OpenApiDocument): Promise<string> {
   const directory = await makeTempDir('client');
   try {
     const document = join(directory.path, 'openapi.json');
-    await writeFile(document, JSON.stringify(cutRecursion(foldRefusals(await readOpenApi()))));
+    await writeFile(document, JSON.stringify(cutRecursion(foldRefusals(described))));
     // A field with a default may be left out of a request.
     const args = [generator, document, '--default-non-nullable=false', '--alphabetize'];
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: maxBytes });
@@ -49,5 +57,8 @@ export async function generateClientTypes(): Promise<string> {
 }
 
 if (require.main === module) {
-  void generateClientTypes().then((types) => writeFile(clientTypes, types));
+  void readOpenApi().then(async (document) => {
+    await writeFile(documentFile, documentText(document));
+    await writeFile(clientTypes, await generateClientTypes(document));
+  });
 }

@@ -17,6 +17,7 @@ const colours: Record<string, Colour> = {
   done: 'green',
   success: 'green',
   accepted: 'green',
+  completed: 'green',
   ok: 'green',
   running: 'cyan',
   'in-progress': 'cyan',
@@ -26,6 +27,7 @@ const colours: Record<string, Colour> = {
   partial: 'yellow',
   failed: 'red',
   interrupted: 'red',
+  cancelled: 'red',
 };
 
 /** A state in its colour. */

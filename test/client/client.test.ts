@@ -82,4 +82,38 @@ describe('client of a board that loses connections', () => {
     await expect(change).rejects.toThrow('fetch failed');
     expect(received).toHaveLength(1);
   });
+
+  it('waits when the board asks for it, as long as it is permitted to', async () => {
+    losses = 0;
+    let refusals = 2;
+    const own = createServer(({ headers }, response) => {
+      received.push({ method: 'POST', headers });
+      refusals -= 1;
+      const isRefused = refusals >= 0;
+      response.writeHead(isRefused ? 503 : 200, {
+        'Content-Type': 'application/json',
+        ...(isRefused ? { 'Retry-After': refusals === 1 ? '0' : '1' } : {}),
+      });
+      response.end(isRefused ? '{"error":"away","details":{}}' : '{"id":"task_20260101_abcdef"}');
+    });
+    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
+      const create = (maxRetryAfterMs?: number) =>
+        unwrap(
+          createBoardClient({ url, ...(maxRetryAfterMs === undefined ? {} : { maxRetryAfterMs }) }).POST('/api/tasks', {
+            body: { title: 'Mend the door' },
+          }),
+        );
+      expect(await create(1_000)).toMatchObject({ id: 'task_20260101_abcdef' });
+      expect(new Set(keys()).size).toBe(1);
+      expect(received.length).toBe(3);
+      for (const permitted of [undefined, 999]) {
+        refusals = 1;
+        await expect(create(permitted)).rejects.toMatchObject({ status: 503 });
+      }
+    } finally {
+      await new Promise((resolve) => own.close(resolve));
+    }
+  });
 });

@@ -1,26 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { eventually } from '../../platform/testing/eventually';
+import { seriousFindings } from '../support/page/axe';
 import { openTab, startBrowser, type Tab } from '../support/page/browser';
 import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
-
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { target: string[] }[];
-}
-
-/** Serious and critical findings of axe about what is shown. */
-async function seriousFindings(page: Page): Promise<string[]> {
-  const violations = await page.evaluate<Violation[]>(
-    `${axe}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}
 
 const cards = (page: Page, column: string) => page.locator(`[data-column="${column}"] [data-card]`);
 const titles = (page: Page, column: string) =>

@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { errorBody } from '../../../contracts/error';
 import { RawJson } from '../../../platform/http/response';
-import { buildOpenApi } from '../../../platform/http/routing/openapi';
 import type { Routes } from '../../../platform/http/routing/routes';
-import { serviceVersion } from '../../version';
-
-const description = 'A task board whose agent runs cannot be lost. Every path is also served under /api/v1.';
+import { describeApi } from './describe';
 
 /** The description of every route, built from their contracts when it is first requested. */
 export function openApiRoutes(routes: Routes): void {
@@ -20,11 +16,6 @@ export function openApiRoutes(routes: Routes): void {
       permission: 'public',
       response: z.looseObject({ openapi: z.string() }),
     },
-    async () => {
-      const info = { title: 'Runboard', version: serviceVersion, description };
-      const service = { info, credentials: ['apiKey', 'bearer', 'session'] } as const;
-      document ??= new RawJson(Buffer.from(JSON.stringify(buildOpenApi(routes.contracts, errorBody, service))));
-      return document;
-    },
+    async () => (document ??= new RawJson(Buffer.from(JSON.stringify(describeApi(routes.contracts))))),
   );
 }

@@ -17,7 +17,9 @@ export const apiSettings = {
   BOARD_AUTH_LOCALHOST_BYPASS: flag(false).describe('Callers on this machine need no key; never in production'),
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only').describe('The role of those callers'),
   BOARD_ALLOWED_ORIGINS: names.describe('Origins whose pages may call the API and watch'),
-  BOARD_PAGE: flag(true).describe('`false`: no page for browsers is served at `/` ([page.md](../use/page.md))'),
+  BOARD_PAGE: flag(true).describe(
+    '`false`: no page for browsers is served at `/` ([page.md](../use/page.md)), and none about the API at `/docs`',
+  ),
   BOARD_COMPAT: flag(true).describe(
     '`false`: existing clients are not served under `/compat/api` ([compat.md](../use/compat.md))',
   ),

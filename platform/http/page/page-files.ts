@@ -28,8 +28,8 @@ const types: Record<string, string> = {
 
 const compress = promisify(gzip);
 
-async function fileOf(path: string, type: string): Promise<PageFile> {
-  const bytes = await readFile(path);
+/** A file of these bytes, compressed where that is shorter. */
+export async function pageFile(bytes: Buffer, type: string): Promise<PageFile> {
   const gzipped = await compress(bytes, { level: 9 });
   return {
     type,
@@ -53,7 +53,7 @@ export async function readPageFiles(directory: string): Promise<PageFiles | unde
   for (const name of names.toSorted()) {
     const type = types[extname(name)];
     if (type !== undefined) {
-      files.set(`/${name.split(sep).join('/')}`, await fileOf(join(directory, name), type));
+      files.set(`/${name.split(sep).join('/')}`, await pageFile(await readFile(join(directory, name)), type));
     }
   }
   return files;

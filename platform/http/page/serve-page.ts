@@ -19,11 +19,19 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageHeaders = {
-  'Content-Security-Policy': contentSecurityPolicy,
+const isolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+const pageHeaders = { 'Content-Security-Policy': contentSecurityPolicy, ...isolation };
+
+/** Of pages without scripts: they load the styles of the service, and nothing else. */
+const textHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ...isolation,
 };
 
 /** The name of a file with a digest of its content, which is never another file. */
@@ -82,4 +90,21 @@ export const servePage =
     ctx.set(pageHeaders);
     sendFile(ctx, index, 'no-cache');
     return;
+  };
+
+/**
+ * Serves pages of text, which run nothing, to browsers and programs alike. Other requests are passed on.
+ *
+ * @param find the page or style at a path, if there is one
+ */
+export const serveText =
+  (find: (path: string) => Promise<PageFile | undefined>): HttpMiddleware =>
+  async (ctx, next) => {
+    const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? await find(ctx.path) : undefined;
+    if (!file) {
+      await next();
+      return;
+    }
+    ctx.set(textHeaders);
+    sendFile(ctx, file, 'no-cache');
   };

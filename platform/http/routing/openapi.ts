@@ -10,6 +10,7 @@ export interface OpenApiInfo {
   title: string;
   version: string;
   description: string;
+  license?: { name: string; identifier: string };
 }
 
 /** An operation, with the fields that every one here has. */
@@ -27,8 +28,13 @@ export interface OperationObject extends JsonSchema {
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: OpenApiInfo;
+  servers?: { url: string; description: string }[];
   paths: Record<string, Record<string, OperationObject>>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: JsonSchema };
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, JsonSchema>;
+    securitySchemes: JsonSchema;
+  };
 }
 
 const securitySchemes = {
@@ -47,6 +53,26 @@ const handleSchemes = { 'attempt-handle': 'attemptHandle', 'tool-bridge': 'toolB
 export interface DescribedService {
   info: OpenApiInfo;
   credentials: readonly CredentialScheme[];
+  servers?: { url: string; description: string }[];
+  /** What a parameter is, in a sentence. */
+  describeParameter?(parameter: DescribedParameter): string | undefined;
+  /** Bodies of requests, by the id of their operation. */
+  requestExamples?: Readonly<Record<string, unknown>>;
+  /** What a refusal means, by its status; the phrase of HTTP when absent. */
+  refusals?: Readonly<Record<number, { description: string; example?: unknown }>>;
+}
+
+export interface DescribedParameter {
+  operationId: string;
+  /** With its parameters as `:name`. */
+  path: string;
+  place: 'path' | 'query';
+  name: string;
+}
+
+interface Parts {
+  components: Components;
+  service: DescribedService;
 }
 
 function securityOf(
@@ -96,20 +122,57 @@ function refusalStatuses(contract: RouteContract): number[] {
 }
 
 /** A schema's fields, one by one, as parameters of a request. */
-function parameters(schema: z.ZodType | undefined, place: 'path' | 'query', components: Components): JsonSchema[] {
+function parameters(contract: RouteContract, place: 'path' | 'query', { components, service }: Parts): JsonSchema[] {
+  const schema = place === 'path' ? contract.params : contract.query;
   if (!(schema instanceof z.ZodObject)) {
     return [];
   }
   const fields = Object.entries<z.ZodType>(schema.shape);
-  return fields.map(([name, field]) => ({
-    name,
-    in: place,
-    required: place === 'path' || !field.safeParse(undefined).success,
-    schema: components.reference({ schema: field, direction: 'input' }),
-  }));
+  const { operationId, path } = contract;
+  return fields.map(([name, field]) => {
+    const { description, ...shape } = components.reference({ schema: field, direction: 'input' });
+    const stated = description ?? service.describeParameter?.({ operationId, path, place, name });
+    return {
+      name,
+      in: place,
+      ...(stated === undefined ? {} : { description: stated }),
+      required: place === 'path' || !field.safeParse(undefined).success,
+      schema: shape,
+    };
+  });
 }
 
 const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
+
+/** The body of a request: of JSON, or of a form with files. */
+function requestBody(contract: RouteContract, { components, service }: Parts): JsonSchema {
+  if (contract.rawBody) {
+    return { requestBody: { required: true, content: content({}) } };
+  }
+  if (!contract.body) {
+    return {};
+  }
+  const schema = components.reference({ schema: contract.body, direction: 'input' });
+  const example = service.requestExamples?.[contract.operationId];
+  const type = contract.upload ? 'multipart/form-data' : 'application/json';
+  return { requestBody: { required: true, content: { [type]: { schema, ...(example ? { example } : {}) } } } };
+}
+
+const refusalName = (status: number): string => `Refused${status}`;
+
+/** Every refusal that an operation names, once for its status. */
+function refusalResponses(contracts: readonly RouteContract[], error: z.ZodType, { components, service }: Parts) {
+  const schema = components.reference({ schema: error, direction: 'output' });
+  const statuses = [...new Set(contracts.flatMap(refusalStatuses))].sort((a, b) => a - b);
+  const responses = statuses.map((status): [string, JsonSchema] => {
+    const { description = STATUS_CODES[status] ?? '', example } = service.refusals?.[status] ?? {};
+    return [
+      refusalName(status),
+      { description, content: { 'application/json': { schema, ...(example ? { example } : {}) } } },
+    ];
+  });
+  return Object.fromEntries(responses);
+}
 
 /** The headers of a response about the rest of its list. */
 export const pageHeaders = {
@@ -157,17 +220,13 @@ function headersOf(contract: RouteContract): JsonSchema {
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-function operation(
-  contract: RouteContract,
-  error: z.ZodType,
-  { components, credentials }: Pick<DescribedService, 'credentials'> & { components: Components },
-): OperationObject {
+function operation(contract: RouteContract, parts: Parts): OperationObject {
+  const { components, service } = parts;
   const status = contract.status ?? 200;
   const empty = contract.response instanceof z.ZodUndefined;
-  const refusal = content(components.reference({ schema: error, direction: 'output' }));
   const refusals = refusalStatuses(contract).map((code) => [
     code,
-    { description: STATUS_CODES[code] ?? '', content: refusal },
+    { $ref: `#/components/responses/${refusalName(code)}` },
   ]);
   const success = {
     description: STATUS_CODES[status] ?? '',
@@ -179,24 +238,15 @@ function operation(
     summary: contract.summary,
     ...(contract.deprecated && { deprecated: true, description: describeDeprecation(contract.deprecated) }),
     tags: [contract.tag],
-    security: securityOf(contract, credentials),
+    security: securityOf(contract, service.credentials),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
     ...(contract.localAgent && { 'x-local-agent': true as const }),
     parameters: [
-      ...parameters(contract.params, 'path', components),
-      ...parameters(contract.query, 'query', components),
+      ...parameters(contract, 'path', parts),
+      ...parameters(contract, 'query', parts),
       ...keyParameters(contract),
     ],
-    ...(contract.body && {
-      requestBody: {
-        required: true,
-        content: content(
-          components.reference({ schema: contract.body, direction: 'input' }),
-          contract.upload && 'multipart/form-data',
-        ),
-      },
-    }),
-    ...(contract.rawBody && { requestBody: { required: true, content: content({}) } }),
+    ...requestBody(contract, parts),
     responses: Object.fromEntries([[status, success], ...refusals]) as JsonSchema,
   };
 }
@@ -224,9 +274,10 @@ function schemasOf(contract: RouteContract): DirectedSchema[] {
 export function buildOpenApi(
   contracts: readonly RouteContract[],
   error: z.ZodType,
-  { info, credentials }: DescribedService,
+  service: DescribedService,
 ): OpenApiDocument {
   const components = collectComponents([...contracts.flatMap(schemasOf), { schema: error, direction: 'output' }]);
+  const parts = { components, service };
   const paths: OpenApiDocument['paths'] = {};
   for (const contract of contracts) {
     const described = contract.params instanceof z.ZodObject ? Object.keys(contract.params.shape) : [];
@@ -234,15 +285,17 @@ export function buildOpenApi(
     if (missing.length > 0) {
       throw new Error(`${contract.operationId}: no schema for the path parameter ${missing.join(', ')}.`);
     }
-    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, error, {
-      components,
-      credentials,
-    });
+    (paths[pathTemplate(contract)] ??= {})[contract.method] = operation(contract, parts);
   }
   return {
     openapi: '3.1.0',
-    info,
+    info: service.info,
+    ...(service.servers && { servers: service.servers }),
     paths,
-    components: { schemas: components.schemas, securitySchemes: schemesOf(paths) },
+    components: {
+      schemas: components.schemas,
+      responses: refusalResponses(contracts, error, parts),
+      securitySchemes: schemesOf(paths),
+    },
   };
 }

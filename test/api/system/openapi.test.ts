@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ApiApp, createApp } from '../../../api/app';
 import type { WorkflowClients } from '../../../api/workflow-clients';
+import { requestExamples } from '../../../contracts/examples';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
@@ -18,7 +19,7 @@ afterAll(() => board.close());
 interface Operation {
   operationId: string;
   security: unknown[];
-  parameters: { name: string; in: string }[];
+  parameters: { name: string; in: string; description?: string }[];
   responses: Record<string, unknown>;
 }
 
@@ -53,7 +54,9 @@ it('describes exactly the routes that are registered', () => {
 
 it('is an OpenAPI 3.1 document whose references resolve', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Runboard', version: expect.any(String) } });
-  const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  const known = (['schemas', 'responses'] as const).flatMap((kind) =>
+    Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+  );
   const used = references(document);
   expect(used).toEqual(expect.arrayContaining(['#/components/schemas/Task', '#/components/schemas/Error']));
   expect(used.filter((reference) => !known.includes(reference))).toEqual([]);
@@ -80,6 +83,21 @@ it('distinguishes a task from the body that creates one', () => {
 
 describe('every route', () => {
   const each = () => app.routes.contracts;
+
+  it('has a sentence for each parameter', () => {
+    const sentences = operations().flatMap(([name, { parameters }]) =>
+      parameters.map(({ name: parameter, description = '' }) => [`${name} ${parameter}`, description]),
+    );
+    expect(sentences.filter(([, description]) => !/^[A-Z].*\.$/.test(description!))).toEqual([]);
+  });
+
+  it('takes the example of its body', () => {
+    for (const [operationId, example] of Object.entries(requestExamples)) {
+      const body = each().find((contract) => contract.operationId === operationId)?.body;
+      expect([operationId, body?.safeParse(example).error?.issues]).toEqual([operationId, undefined]);
+      expect(body).toBeDefined();
+    }
+  });
 
   it('refuses unknown fields of its query and its body', () => {
     const loose = each().flatMap(({ query, body, operationId, mount, path }) => {

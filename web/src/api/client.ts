@@ -1,4 +1,5 @@
 import { BoardError, createBoardClient, refusalText, unwrap } from '../../../client';
+import type { FeedMessage } from '../../../client/feed';
 import type { components } from '../../../client/types';
 import { accessKey } from './access-key';
 
@@ -27,7 +28,7 @@ function send(request: Request): Promise<Response> {
 /** The typed client: with the cookie of the session, or the access key of this tab. */
 export const board = createBoardClient({ url: location.origin, fetch: send });
 
-export { BoardError, unwrap };
+export { BoardError, type FeedMessage, unwrap };
 
 /** A refusal as a sentence, with what to do about it where the service states that. */
 export function explain(error: unknown): string {

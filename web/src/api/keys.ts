@@ -11,6 +11,9 @@ export const keys = {
   presets: ['config', 'presets'],
   support: ['config', 'support'],
   hosts: ['hosts'],
+  workflows: ['workflows'],
+  workflowRuns: ['workflow-runs'],
+  workflowRun: (runId: string) => ['workflow-runs', runId],
   task: (taskId: string) => ['task', taskId],
   /** What belongs to a task and changes with it. */
   ofTask: (taskId: string) => ['of-task', taskId],

@@ -83,6 +83,16 @@ const queue = createRoute({
   path: '/queue',
   component: lazyRouteComponent(() => import('../runs/queue/queue-view'), 'QueueView'),
 });
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows',
+  component: lazyRouteComponent(() => import('../runs/workflows/workflows-view'), 'WorkflowsView'),
+});
+const workflowRun = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/runs/$runId',
+  component: lazyRouteComponent(() => import('../runs/workflows/workflow-run-view'), 'WorkflowRunView'),
+});
 const fleet = createRoute({
   getParentRoute: () => shell,
   path: '/fleet',
@@ -113,7 +123,21 @@ const routeTree = root.addChildren([
   login,
   setup,
   recover,
-  shell.addChildren([boardRoute, task, run, diff, approvals, queue, fleet, metrics, chat, audit, settings]),
+  shell.addChildren([
+    boardRoute,
+    task,
+    run,
+    diff,
+    approvals,
+    queue,
+    workflows,
+    workflowRun,
+    fleet,
+    metrics,
+    chat,
+    audit,
+    settings,
+  ]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: false });

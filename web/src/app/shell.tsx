@@ -25,6 +25,7 @@ export const views = [
   { to: '/', label: 'Board', icon: 'board', key: 'b', permission: 'task:read' },
   { to: '/approvals', label: 'Approvals', icon: 'approvals', key: 'p', permission: 'task:read' },
   { to: '/queue', label: 'Queue', icon: 'queue', key: 'u', permission: 'agent:read' },
+  { to: '/workflows', label: 'Workflows', icon: 'workflows', key: 'w', permission: 'workflow:read' },
   { to: '/fleet', label: 'Fleet', icon: 'fleet', key: 'f', permission: 'agent:read' },
   { to: '/metrics', label: 'Metrics', icon: 'metrics', key: 'm', permission: 'report:read' },
   { to: '/chat', label: 'Chat', icon: 'chat', key: 't', permission: 'task:read' },

@@ -1,8 +1,8 @@
-import type { AgentStatus, RunApproval, SquadMessage, Task } from '../api/client';
+import type { AgentStatus, FeedMessage, RunApproval, SquadMessage, Task } from '../api/client';
 import { keys } from '../api/keys';
 import { queryClient } from '../api/query-client';
 import { createStore } from '../ui/store';
-import { type FeedMessage, listen, onReturn } from './connection';
+import { listen, onReturn } from './connection';
 
 /** While it is true, the board stays as it is: no card moves under the pointer. */
 export const boardIsHeld = createStore(false);

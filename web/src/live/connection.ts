@@ -1,28 +1,6 @@
 import { accessKey } from '../api/access-key';
-import {
-  type AgentStatus,
-  board,
-  type RunApproval,
-  type RunEvent,
-  type SquadMessage,
-  type Task,
-  unwrap,
-} from '../api/client';
+import { board, type FeedMessage, unwrap } from '../api/client';
 import { createStore } from '../ui/store';
-
-/** What the feed sends, as far as the page uses it (docs/use/watching.md). */
-export type FeedMessage =
-  | { type: 'connected'; workspaceId: string }
-  | { type: 'subscribed'; taskId: string; attemptId: string | null; cursor: number; running: boolean }
-  | { type: 'task:updated'; task: Task }
-  | { type: 'task:changed'; changeType: string; taskId: string; location: string }
-  | ({ type: 'agent:status' } & AgentStatus)
-  | { type: 'agent:event'; taskId: string; attemptId: string; sequence: number; data: RunEvent }
-  | { type: 'agent:complete'; taskId: string; attemptId: string; sequence: number; status: string }
-  | { type: 'run-approval:changed'; approval: RunApproval }
-  | { type: 'squad:message'; message: SquadMessage }
-  | { type: 'squad:pin' | 'squad:reaction'; messageId: string }
-  | { type: 'error'; requestType: string | null; code: string; message: string };
 
 /** `away`: the connection is lost and tried again; what is shown may be old. */
 export type LiveState = 'off' | 'connecting' | 'live' | 'away';

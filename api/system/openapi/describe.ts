@@ -1,0 +1,22 @@
+import { errorBody } from '../../../contracts/error';
+import { requestExamples } from '../../../contracts/examples';
+import { describeParameter } from '../../../contracts/parameters';
+import { refusalStatuses } from '../../../contracts/refusal-statuses';
+import { buildOpenApi, type DescribedService, type OpenApiDocument } from '../../../platform/http/routing/openapi';
+import type { RouteContract } from '../../../platform/http/routing/routes';
+import { serviceVersion } from '../../version';
+
+const description = 'A task board whose agent runs cannot be lost. Every path is also served under /api/v1.';
+
+const service: DescribedService = {
+  info: { title: 'Runboard', version: serviceVersion, description, license: { name: 'MIT', identifier: 'MIT' } },
+  credentials: ['apiKey', 'bearer', 'session'],
+  servers: [{ url: '/', description: 'The service that this document was read from' }],
+  describeParameter,
+  requestExamples,
+  refusals: refusalStatuses,
+};
+
+/** The OpenAPI document of the API, from the contracts of its routes. */
+export const describeApi = (contracts: readonly RouteContract[]): OpenApiDocument =>
+  buildOpenApi(contracts, errorBody, service);

@@ -1,0 +1,79 @@
+import { BoardError } from '../../client';
+import { UnreachableError } from '../failures';
+import { checkedUrl } from '../settings';
+
+const defaultUrl = 'http://127.0.0.1:10101';
+
+/** The bitmap index, which is a service of its own. */
+export interface BitmapClient {
+  url: string;
+  get(path: string): Promise<unknown>;
+  /** A request whose body is text, or JSON. */
+  post(path: string, body: string | object): Promise<unknown>;
+  /** The same; the response as it came, with integers of 64 bits that JavaScript would round. */
+  postExactly(path: string, body: string | object): Promise<string>;
+}
+
+const refusalOf = (body: unknown): string | undefined => {
+  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
+  return typeof message === 'string' ? message : undefined;
+};
+
+const signIn = {
+  method: 'GET' as const,
+  path: '/status',
+  remedy: 'Set RUNBOARD_BITMAP_TOKEN to the token that the bitmap index is started with.',
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The service at an address: that of the option, or of `RUNBOARD_BITMAP_URL`; its token is in `RUNBOARD_BITMAP_TOKEN`.
+ * `BITMAP_TOKEN`, with which the service is started, opens that on this machine.
+ */
+export function bitmapClient(
+  environment: Record<string, string | undefined>,
+  { url: stated, signal }: { url: string | undefined; signal: AbortSignal },
+): BitmapClient {
+  const url = checkedUrl(stated ?? environment.RUNBOARD_BITMAP_URL ?? defaultUrl);
+  const token = environment.RUNBOARD_BITMAP_TOKEN ?? (url === defaultUrl ? environment.BITMAP_TOKEN : undefined);
+
+  async function call(method: string, path: string, body?: string | object): Promise<string> {
+    const type = typeof body === 'string' ? 'text/plain' : 'application/json';
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        Accept: 'application/json',
+        ...(body === undefined ? {} : { 'Content-Type': type }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal,
+    }).catch((error: unknown) => {
+      throw signal.aborted ? error : new UnreachableError(`No bitmap index answers at ${url}.`);
+    });
+    const text = await response.text();
+    const message = refusalOf(parsed(text));
+    if (!response.ok || message !== undefined) {
+      const error = message ?? (text.trim() || `The bitmap index answered ${response.status}.`);
+      throw new BoardError(response.status, {
+        error,
+        ...(response.status === 401 ? { details: { next: signIn } } : {}),
+      });
+    }
+    return text.trim();
+  }
+  return {
+    url,
+    get: async (path) => parsed(await call('GET', path)),
+    post: async (path, body) => parsed(await call('POST', path, body)),
+    postExactly: (path, body) => call('POST', path, body),
+  };
+}

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { parse, stringify } from 'lossless-json';
+import { UsageError } from '../failures';
+import { oneLine, plain } from '../output/plain';
+import { table } from '../output/table';
+import type { Surroundings } from '../session';
+import { type BitmapClient, bitmapClient } from './bitmap-client';
+import type { AddCommands } from './command';
+import { progressBar } from './run-events';
+
+interface Field {
+  name: string;
+  options?: { type?: string };
+}
+
+interface Index {
+  name: string;
+  fields?: Field[];
+}
+
+/** How many bits one request sets: all of them, or none, are durable when it is answered. */
+const batchSize = 1_000;
+
+const names = /^[a-z][a-z0-9_-]{0,63}$/;
+const checkedName = (name: string): string => {
+  if (!names.test(name)) {
+    throw new UsageError(`"${oneLine(name, 70)}" is no name: lower-case letters, digits, dash and underscore.`);
+  }
+  return name;
+};
+
+const isInteger = /^-?\d{1,19}$/;
+const isKey = /^[A-Za-z0-9_.:@/-]{1,200}$/;
+
+function operand(text: string, where: string): string {
+  if (isInteger.test(text)) {
+    return text;
+  }
+  if (isKey.test(text)) {
+    return `"${text}"`;
+  }
+  throw new UsageError(`${where}: "${oneLine(text, 40)}" is neither a number nor a name of A-Z a-z 0-9 _ . : @ / -`);
+}
+
+/** The calls that set what a file of `column,row` (or `column,value`) lines holds. @throws UsageError naming the line */
+export function callsOf(source: string, field: string): string[] {
+  return source.split(/\r?\n/).flatMap((line, n) => {
+    if (line.trim() === '' || line.startsWith('#')) {
+      return [];
+    }
+    const where = `line ${n + 1}`;
+    const cells = line.split(',').map((cell) => cell.trim());
+    const [column, row] = cells;
+    if (cells.length !== 2 || column === undefined || row === undefined) {
+      throw new UsageError(`${where}: write "column,row", or "column,value" for a field of integers`);
+    }
+    return [`Set(${operand(column, where)}, ${field}=${operand(row, where)})`];
+  });
+}
+
+/** Each result on a line of its own; integers as they came. */
+function resultLines(answer: string): string {
+  const { results } = parse(answer) as { results: unknown[] };
+  return results.map((result) => `${plain(stringify(result) ?? '')}\n`).join('');
+}
+
+async function readInput({ input }: Surroundings, file: string | undefined): Promise<string> {
+  if (file === undefined || file === '-') {
+    return readAll(input);
+  }
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+/** `runboard bitmap`: indexes, create, query and import, of the bitmap index. */
+export const bitmapCommands =
+  (surroundings: Surroundings): AddCommands =>
+  (program, run) => {
+    const group = program
+      .command('bitmap')
+      .description('The bitmap index, a service beside the board')
+      .option('--bitmap-url <url>', 'address of the service (RUNBOARD_BITMAP_URL)');
+    const service = (signal: AbortSignal): BitmapClient =>
+      bitmapClient(surroundings.environment, { url: group.opts<{ bitmapUrl?: string }>().bitmapUrl, signal });
+
+    group
+      .command('indexes')
+      .description('List indexes with their fields')
+      .action(
+        run(async (session) => {
+          const schema = (await service(session.signal).get('/schema')) as { indexes?: Index[] | null };
+          const rows = (schema.indexes ?? []).flatMap(({ name, fields }) =>
+            fields?.length
+              ? fields.map((field) => [name, field.name, field.options?.type ?? 'set'])
+              : [[name, undefined, undefined]],
+          );
+          session.print(schema, () => table(['INDEX', 'FIELD', 'TYPE'], rows));
+          return undefined;
+        }),
+      );
+
+    group
+      .command('create')
+      .description('Create an index, or a field of one')
+      .argument('<index>', 'name of the index')
+      .argument('[field]', 'name of the field; without it the index is created')
+      .option('--type <type>', 'type of the field: set, int, mutex, bool or time')
+      .option('--min <number>', 'of an int field: its lowest value', Number)
+      .option('--max <number>', 'of an int field: its highest value', Number)
+      .option('--keys', 'columns of the index, or rows of the field, have names instead of numbers')
+      .action(
+        run(
+          async (
+            session,
+            index: string,
+            field: string | undefined,
+            options: { type?: string; min?: number; max?: number; keys?: boolean },
+          ) => {
+            const path = `/index/${checkedName(index)}${field === undefined ? '' : `/field/${checkedName(field)}`}`;
+            await service(session.signal).post(path, { options });
+            session.print({ index, ...(field === undefined ? {} : { field }) }, () => `${path.slice(7)}\n`);
+            return undefined;
+          },
+        ),
+      );
+
+    group
+      .command('query')
+      .description('Execute calls on an index, and print the result of each')
+      .argument('<index>', 'name of the index')
+      .argument('[calls]', 'such as "Count(Row(likes=3))"; read from standard input when absent')
+      .action(
+        run(async (session, index: string, calls: string | undefined) => {
+          const query = calls ?? (await readAll(surroundings.input));
+          const answer = await service(session.signal).postExactly(`/index/${checkedName(index)}/query`, query);
+          surroundings.output.write(session.isJson ? `${answer}\n` : resultLines(answer));
+          return undefined;
+        }),
+      );
+
+    group
+      .command('import')
+      .description('Set the bits or values of a file of "column,row" or "column,value" lines')
+      .argument('<index>', 'name of the index')
+      .argument('<field>', 'name of the field')
+      .argument('[file]', 'the file; read from standard input when absent')
+      .action(
+        run(async (session, index: string, field: string, file: string | undefined) => {
+          const calls = callsOf(await readInput(surroundings, file), checkedName(field));
+          const client = service(session.signal);
+          const path = `/index/${checkedName(index)}/query`;
+          let changed = 0;
+          for (let from = 0; from < calls.length; from += batchSize) {
+            const batch = calls.slice(from, from + batchSize);
+            const { results } = (await client.post(path, batch.join('\n'))) as { results: unknown[] };
+            changed += results.filter((result) => result === true).length;
+            if (surroundings.errors.isTTY && !session.isJson) {
+              surroundings.errors.write(`\r${progressBar((100 * (from + batch.length)) / calls.length)}`);
+            }
+          }
+          if (surroundings.errors.isTTY && !session.isJson && calls.length > 0) {
+            surroundings.errors.write('\n');
+          }
+          session.print(
+            { index, field, lines: calls.length, changed },
+            () => `${calls.length} lines, ${changed} changed\n`,
+          );
+          return undefined;
+        }),
+      );
+  };
