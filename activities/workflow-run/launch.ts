@@ -15,9 +15,9 @@ import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import type { ConversationStore } from '../../stores/runs/conversation-store';
 import { continuationOf } from '../../stores/runs/launch/continuation';
 import type { WorkflowRunRecord, WorkflowRunStore } from '../../stores/runs/workflows/workflow-run-store';
+import type { RoutingStore } from '../../stores/settings/routing-store';
 import type { AgentRunInput } from '../../workflows/agent-run/messages';
 import { endOfChain } from '../shared/end-of-chain';
-import type { RoutingStore } from '../../stores/settings/routing-store';
 import { attemptIdOf, createTaskOnce, launchOnce, type OnceLaunchDependencies, taskIdOf } from '../shared/launch-once';
 
 export interface StepLaunchDependencies extends OnceLaunchDependencies {

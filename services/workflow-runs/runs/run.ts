@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Question, WebhookWait } from './execution/messages';
 import type { RunDefaults } from './defaults';
+import type { Question, WebhookWait } from './execution/messages';
 import type { TaskBase } from './task-base';
 
 /** A ULID: sorts by when it was made. */
