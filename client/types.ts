@@ -19890,8 +19890,8 @@ export interface components {
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
             session?: {
-                /** @constant */
-                mode: "fresh";
+                /** @enum {string} */
+                mode: "fresh" | "continue";
             };
             timeout?: number;
             /** @constant */
@@ -19931,8 +19931,8 @@ export interface components {
             /** @enum {string} */
             phase?: "explore" | "plan" | "implement" | "verify" | "publish";
             session?: {
-                /** @constant */
-                mode: "fresh";
+                /** @enum {string} */
+                mode: "fresh" | "continue";
             };
             timeout?: number;
             /** @constant */
@@ -19986,8 +19986,8 @@ export interface components {
                     /** @enum {string} */
                     phase?: "explore" | "plan" | "implement" | "verify" | "publish";
                     session?: {
-                        /** @constant */
-                        mode: "fresh";
+                        /** @enum {string} */
+                        mode: "fresh" | "continue";
                     };
                     timeout?: number;
                     /** @constant */

@@ -68,7 +68,7 @@ export async function createTaskOnce(
 /** Launches an agent through the ordinary path, once. @returns the decision, also that of an earlier try */
 export async function launchOnce(
   deps: OnceLaunchDependencies,
-  input: Pick<AgentRunInput, 'attemptId' | 'taskId' | 'request' | 'actor' | 'origin'>,
+  input: Pick<AgentRunInput, 'attemptId' | 'taskId' | 'request' | 'actor' | 'origin' | 'conversation'>,
 ): Promise<LaunchOutcome | undefined> {
   const { attempts, timings, workspaceId } = deps;
   const { maxRetries } = (await deps.routing.configuration()).value;

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ToolCallState } from '../../contracts/integrations/tool-call';
 import type { ToolServerDefinition } from '../../contracts/integrations/tool-server';
-import { findTool } from '../../domain/tool-servers/catalog';
+import { isStillCallable } from '../../domain/tool-servers/catalog';
 import { toolServerChanged } from '../../domain/tool-servers/refusals';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ToolServerPool } from '../../providers/tool-servers/pool';
@@ -13,7 +13,7 @@ import type { RunEventStore } from '../../stores/runs/event-store';
 import { hasRunningAgent } from '../../stores/runs/launch/launch-parent';
 import type { ToolCallRef } from '../../workflows/tool-call/messages';
 import { publishCall } from './events';
-import { lostResponse, sendCall } from './send';
+import { sendCall, settleCall } from './send';
 
 export interface ToolCallRecordDependencies {
   attempts: Pick<AttemptStore, 'get'>;
@@ -91,16 +91,14 @@ export function createToolCallActivities(deps: ToolCallDependencies) {
   /** Why the call is not sent, by what the stores have of its run and its server now. */
   async function problemOf(
     attempt: AttemptRecord,
-    { serverId, tool, catalogDigest }: ToolCallRecord,
+    call: ToolCallRecord,
     definition: ToolServerDefinition | undefined,
   ): Promise<NonNullable<ToolCallRecord['error']> | undefined> {
     if (!hasRunningAgent(attempt)) {
       return { code: 'run-ended', message: 'The run has no running agent any more.', remedy: 'Start a new run.' };
     }
     const catalog = await deps.catalogs.get(attempt._id);
-    const found = catalog?.digest === catalogDigest ? findTool(catalog, serverId, tool) : undefined;
-    const isSame = found && definition?.enabled === true && definition.digest === found.server.definitionDigest;
-    return isSame && found.tool.policy !== 'denied' ? undefined : toolServerChanged(serverId);
+    return definition && isStillCallable(call, catalog, definition) ? undefined : toolServerChanged(call.serverId);
   }
 }
 
@@ -118,13 +116,7 @@ export function createToolCallRecordActivities(deps: ToolCallRecordDependencies)
     /** Gives a call without an end one: it was not sent, or its response was lost. Returns how it stands. */
     async settleToolCall(ref: ToolCallRef): Promise<ToolCallState> {
       const { attempt, call } = await loaded(deps, ref);
-      const at = deps.now().toISOString();
-      await deps.calls.end(call.id, { from: ['requested'], end: { state: 'failed', error: notSent }, at });
-      await deps.calls.end(call.id, {
-        from: ['dispatched'],
-        end: { state: 'outcome-unknown', error: lostResponse },
-        at,
-      });
+      await settleCall(deps.calls, call.id, { notSent, at: deps.now().toISOString() });
       const settled = await deps.calls.get(call.id);
       await publishCall(deps.events, attempt, settled ?? call);
       return settled?.state ?? call.state;

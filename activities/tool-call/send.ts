@@ -3,7 +3,8 @@ import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
 import type { ToolServerPool } from '../../providers/tool-servers/pool';
 import { type ToolCallResult, ToolServerError } from '../../providers/tool-servers/tool-server';
-import type { ToolCallEnd } from '../../stores/integrations/tool-call-store';
+import type { ToolCallEnd, ToolCallRecord, ToolCallStore } from '../../stores/integrations/tool-call-store';
+import type { WorkflowToolCallStore } from '../../stores/integrations/workflow-tools/call-store';
 
 const redact = createRedactor();
 const resultBounds = { bytes: 1_200_000, depth: 48, items: 20_000 };
@@ -51,8 +52,18 @@ export async function sendCall(
   }
 }
 
+/** Gives a call without an end one: it was not sent, for the reason that is given, or its response was lost. */
+export async function settleCall(
+  calls: Pick<ToolCallStore | WorkflowToolCallStore, 'end'>,
+  id: string,
+  { notSent, at }: { notSent: NonNullable<ToolCallRecord['error']>; at: string },
+): Promise<void> {
+  await calls.end(id, { from: ['requested'], end: { state: 'failed', error: notSent }, at });
+  await calls.end(id, { from: ['dispatched'], end: { state: 'outcome-unknown', error: lostResponse }, at });
+}
+
 /** The end of a call whose worker died before its response. */
-export const lostResponse = {
+const lostResponse = {
   code: 'response-lost',
   message: 'The worker ended between the call and its response: whether the tool took effect is not known.',
   remedy: 'Find out what the tool did before calling it again with a new operationId.',

@@ -1,21 +1,29 @@
-import type { LaunchOrigin } from '../../contracts/runs/admission';
+import type { Continuation } from '../../contracts/runs/completion';
 import type { LaunchRequest } from '../../contracts/runs/launch/launch';
 import { reportBy } from '../../domain/workflows/launch-node';
+import { AppError } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
 import { compileUntrustedSchema, UntrustedSchemaError } from '../../platform/json/untrusted-schema';
 import type {
   LaunchActivities,
+  LaunchEnd,
   LaunchInput,
   LaunchKey,
   LaunchState,
 } from '../../services/workflow-runs/runs/stages/launch-messages';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
+import type { ConversationStore } from '../../stores/runs/conversation-store';
+import { continuationOf } from '../../stores/runs/launch/continuation';
 import type { WorkflowRunRecord, WorkflowRunStore } from '../../stores/runs/workflows/workflow-run-store';
+import type { RoutingStore } from '../../stores/settings/routing-store';
+import type { AgentRunInput } from '../../workflows/agent-run/messages';
 import { endOfChain } from '../shared/end-of-chain';
 import { attemptIdOf, createTaskOnce, launchOnce, type OnceLaunchDependencies, taskIdOf } from '../shared/launch-once';
 
 export interface StepLaunchDependencies extends OnceLaunchDependencies {
   workflowRuns: Pick<WorkflowRunStore, 'get'>;
+  conversations: Pick<ConversationStore, 'put'>;
+  routing: Pick<RoutingStore, 'configuration' | 'inputs'>;
   requestStop(attemptId: string, actor: string): Promise<boolean>;
   /** Prevents what recovery has planned after an attempt. */
   cancelRecovery(attemptId: string, actor: string): Promise<unknown>;
@@ -24,8 +32,12 @@ export interface StepLaunchDependencies extends OnceLaunchDependencies {
 /** The attempt of a launch: the same one however often it is made. */
 const attemptOf = ({ runId, stageId, attempt }: LaunchKey): string => attemptIdOf(runId, stageId, attempt);
 
+type StepLaunch = Pick<AgentRunInput, 'taskId' | 'request' | 'origin' | 'conversation'>;
+
 const waiting: LaunchState = { state: 'waiting' };
-const failed = (reason: string): LaunchState => ({ state: 'failed', reason: reason.slice(0, 1_000) });
+const failed = (reason: string): LaunchEnd => ({ state: 'failed', reason: reason.slice(0, 1_000) });
+/** So much may be sent to a session that continues, in characters. */
+const maxMessage = 20_000;
 /** The part of a summary that is a value of its run. */
 const maxOutput = 8_000;
 
@@ -60,12 +72,74 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
     return createTaskOnce(deps, { taskId, input: fields, actor: run.created_by });
   }
 
+  /** The launch of a step with a session of its own. */
+  async function rooted(run: WorkflowRunRecord, input: LaunchInput): Promise<StepLaunch | { error: string }> {
+    const task = await taskFor(run, input);
+    if ('error' in task) {
+      return task;
+    }
+    const { agent, model, phase, runId, stepId } = input;
+    return {
+      taskId: task.taskId,
+      request: compact({ agent, model, phase }) as LaunchRequest,
+      origin: { source: 'workflow', edge: 'root', workflow: { runId, stepId } },
+    };
+  }
+
+  /** The launch of a step that continues the session of an earlier attempt, on the task of that one. */
+  async function continued(
+    run: WorkflowRunRecord,
+    { continues, input: message = '', phase, runId, stepId, ...key }: LaunchInput,
+  ): Promise<StepLaunch | { error: string }> {
+    const source = typeof continues === 'string' ? await attempts.get(continues) : undefined;
+    if (!source) {
+      return { error: 'No earlier step has left a session of this agent that can be continued.' };
+    }
+    if (message.length > maxMessage) {
+      return { error: `The input has more than ${maxMessage} characters, which a message to a session may have.` };
+    }
+    const { _id: sourceAttemptId, taskId } = source;
+    const edge = 'follow-up' as const;
+    const attemptId = attemptOf({ runId, ...key });
+    // Repeated, it continues as decided then.
+    const session = (await attempts.get(attemptId)) ? 'decided' : await sessionOf(source);
+    if (session instanceof AppError) {
+      return { error: `${session.code}: ${session.message}` };
+    }
+    if (session !== 'decided') {
+      const about = { edge, sourceAttemptId, message, actor: run.created_by, createdAt: deps.now().toISOString() };
+      await deps.conversations.put({ _id: attemptId, ...about, continuation: session });
+    }
+    const { profileId, sandboxPresetId, model, mode, commitPolicy } = source.request;
+    return {
+      taskId,
+      request: {
+        agent: source.agent,
+        parentAttemptId: sourceAttemptId,
+        ...compact({ profileId, sandboxPresetId, model, mode, commitPolicy, phase: phase ?? source.request.phase }),
+      } as LaunchRequest,
+      origin: { source: 'workflow', edge, parentAttemptId: sourceAttemptId, workflow: { runId, stepId } },
+      conversation: { documentId: attemptId, edge, sourceAttemptId },
+    };
+  }
+
+  const sessionOf = (source: AttemptRecord): Promise<Continuation | AppError> =>
+    continuationOf(deps.routing, source, 'follow-up').catch((error: unknown) => {
+      if (error instanceof AppError && error.status === 409) {
+        return error;
+      }
+      throw error;
+    });
+
   /** How a launch ended, with all that recovery tried after it; `waiting` while it goes on. */
   async function stateOf(input: LaunchInput): Promise<LaunchState> {
     const last = await endOfChain(deps, attemptOf(input));
-    if (!last) {
-      return waiting;
-    }
+    // A repair reports for the attempt that has done the work.
+    const leavesSession = last?.completion?.claims.continuation !== undefined && !input.repair;
+    return last ? { ...(await endOf(last, input)), ...(leavesSession && { session: last._id }) } : waiting;
+  }
+
+  async function endOf(last: AttemptRecord, input: LaunchInput): Promise<LaunchEnd> {
     const { completion } = last;
     const output = completion?.summary.slice(0, maxOutput);
     const reason = completion ? (completion.error ?? completion.status) : (last.refusal?.message ?? last.state);
@@ -96,16 +170,11 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
       if (!run) {
         return failed('The run does not exist.');
       }
-      const attemptId = attemptOf(input);
-      const task = await taskFor(run, input);
-      if ('error' in task) {
-        return failed(task.error);
+      const launch = await (input.continues === undefined || input.repair ? rooted(run, input) : continued(run, input));
+      if ('error' in launch) {
+        return failed(launch.error);
       }
-      const { agent, model, phase, runId, stepId } = input;
-      const origin: LaunchOrigin = { source: 'workflow', edge: 'root', workflow: { runId, stepId } };
-      const request = compact({ agent, model, phase }) as LaunchRequest;
-      const { created_by: actor } = run;
-      const outcome = await launchOnce(deps, { attemptId, taskId: task.taskId, request, actor, origin });
+      const outcome = await launchOnce(deps, { attemptId: attemptOf(input), actor: run.created_by, ...launch });
       if (outcome?.status !== 'refused') {
         return waiting;
       }
@@ -137,8 +206,8 @@ const schemaBounds = { maxBytes: 65_536 };
 const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/;
 
 /** A summary as the JSON that a schema asks for, or what is wrong with it. */
-function fitting(schema: Record<string, unknown>, summary: string): LaunchState {
-  const misfit = (reason: string): LaunchState => ({
+function fitting(schema: Record<string, unknown>, summary: string): LaunchEnd {
+  const misfit = (reason: string): LaunchEnd => ({
     ...{ state: 'failed', misfit: true, output: summary.slice(0, maxOutput) },
     reason: `Its summary does not fit the schema of the step: ${reason}`.slice(0, 1_000),
   });

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ToolCallState } from '../../contracts/integrations/tool-call';
-import type { ToolServerDefinition } from '../../contracts/integrations/tool-server';
-import { findTool } from '../../domain/tool-servers/catalog';
+import { isStillCallable } from '../../domain/tool-servers/catalog';
 import { toolServerChanged } from '../../domain/tool-servers/refusals';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ToolServerPool } from '../../providers/tool-servers/pool';
@@ -11,7 +10,7 @@ import type {
   WorkflowToolCallRecord,
   WorkflowToolCallStore,
 } from '../../stores/integrations/workflow-tools/call-store';
-import { lostResponse, sendCall } from '../tool-call/send';
+import { sendCall, settleCall } from '../tool-call/send';
 
 interface CallRef {
   callId: string;
@@ -47,7 +46,8 @@ export function createWorkflowToolCallActivities(deps: WorkflowToolCallDependenc
           end: outcome,
           at: deps.now().toISOString(),
         });
-      if (!definition || !(await isCurrent(call, definition))) {
+      const catalog = await deps.workflowToolCatalogs.get(call.holder);
+      if (!definition || !isStillCallable(call, catalog, definition)) {
         await end({ state: 'failed', error: toolServerChanged(call.serverId) });
         return;
       }
@@ -70,16 +70,6 @@ export function createWorkflowToolCallActivities(deps: WorkflowToolCallDependenc
       }
     },
   };
-
-  async function isCurrent(
-    { holder, serverId, tool, catalogDigest }: WorkflowToolCallRecord,
-    definition: ToolServerDefinition,
-  ): Promise<boolean> {
-    const catalog = await deps.workflowToolCatalogs.get(holder);
-    const found = catalog?.digest === catalogDigest ? findTool(catalog, serverId, tool) : undefined;
-    const isSame = definition.enabled && definition.digest === found?.server.definitionDigest;
-    return isSame && found.tool.policy !== 'denied';
-  }
 }
 
 export type WorkflowToolCallActivities = ReturnType<typeof createWorkflowToolCallActivities>;
@@ -89,13 +79,7 @@ export function createWorkflowToolCallRecordActivities(deps: RecordDependencies)
   return {
     /** Gives a call without an end one: it was not sent, or its response was lost. Returns how it stands. */
     async settleWorkflowToolCall({ callId }: CallRef): Promise<ToolCallState> {
-      const at = deps.now().toISOString();
-      await deps.workflowToolCalls.end(callId, { from: ['requested'], end: { state: 'failed', error: notSent }, at });
-      await deps.workflowToolCalls.end(callId, {
-        from: ['dispatched'],
-        end: { state: 'outcome-unknown', error: lostResponse },
-        at,
-      });
+      await settleCall(deps.workflowToolCalls, callId, { notSent, at: deps.now().toISOString() });
       return (await mustGet(deps, callId)).state;
     },
   };

@@ -51,6 +51,17 @@ export function findTool(
   return server && tool && { server, tool };
 }
 
+/** Whether a call of a catalog may be sent still: the catalog and the definition of its server are those that it was requested of. */
+export function isStillCallable(
+  { serverId, tool, catalogDigest }: { serverId: string; tool: string; catalogDigest: string },
+  catalog: Pick<ToolCatalog, 'digest' | 'servers'> | undefined,
+  definition: Pick<ToolServerDefinition, 'enabled' | 'digest'>,
+): boolean {
+  const found = catalog?.digest === catalogDigest ? findTool(catalog, serverId, tool) : undefined;
+  const isSame = definition.enabled && definition.digest === found?.server.definitionDigest;
+  return isSame && found.tool.policy !== 'denied';
+}
+
 /** What a launch manifest states of the catalog. */
 export const catalogSummary = (servers: readonly CatalogServer[]) => ({
   digest: catalogDigestOf(servers),

@@ -1,4 +1,4 @@
-import type { LaunchingStep, WorkflowDefinition } from '../../contracts/runs/workflows/definition';
+import type { LaunchingStep, WorkflowDefinition, WorkflowStep } from '../../contracts/runs/workflows/definition';
 import { compact } from '../../platform/json/compact';
 import type { GraphNode } from '../../services/workflow-runs/graph/graph';
 import { graphText } from './templates';
@@ -25,10 +25,23 @@ export function launchNode(
         phase: step.phase,
         outputFile: step.output?.file,
         outputSchema: step.output?.schema,
+        session: sessionOf(step, definition),
       }),
     },
   };
 }
+
+/** Whose session a step has, in a definition that continues any. */
+function sessionOf(
+  { agent, session }: LaunchingStep,
+  { steps }: WorkflowDefinition,
+): NonNullable<GraphNode['launch']>['session'] {
+  const isAny = steps.some((step) => continuesSession(step));
+  return isAny ? { agent, ...(session?.mode === 'continue' && { isContinued: true }) } : undefined;
+}
+
+/** Whether a step continues a session; branches of a parallel step never do. */
+export const continuesSession = (step: WorkflowStep): boolean => 'session' in step && step.session?.mode === 'continue';
 
 /** What asks an agent for a summary that fits a schema. */
 export const reportBy = (schema: object): string =>

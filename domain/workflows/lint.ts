@@ -63,16 +63,21 @@ function stepIssues(step: WorkflowStep, place: Place): WorkflowIssue[] {
 function ownIssues(step: WorkflowStep, path: string, place: Place): WorkflowIssue[] {
   switch (step.type) {
     case 'agent':
-      return launchIssues(step, path, place);
+      return [...launchIssues(step, path, place), ...sessionIssues(step, path, place)];
     case 'loop':
-      return [...launchIssues(step, path, { ...place, items: itemsOf(step) }), ...loopIssues(step, path, place)];
+      return [
+        ...launchIssues(step, path, { ...place, items: itemsOf(step) }),
+        ...sessionIssues(step, path, place),
+        ...loopIssues(step, path, place),
+      ];
     case 'parallel':
       return [
         ...(step.parallel.completion === 'any' && step.parallel.fail_fast === true ? [anyFast(path)] : []),
         ...step.parallel.steps.flatMap((branch, index) => {
           const at = `${path}.parallel.steps.${index}`;
           const rerouted = branch.on_fail?.retry_step === undefined ? [] : [outOf(`${at}.on_fail.retry_step`)];
-          return [...launchIssues(branch, at, place), ...rerouted];
+          const continued = branch.session?.mode === 'continue' ? [branchOf(`${at}.session.mode`)] : [];
+          return [...launchIssues(branch, at, place), ...rerouted, ...continued];
         }),
       ];
     case 'gate':
@@ -91,6 +96,28 @@ const outOf = (path: string): WorkflowIssue => ({
   path,
   message: 'a branch cannot lead out of its parallel step',
 });
+
+const branchOf = (path: string): WorkflowIssue => ({
+  path,
+  message: 'must be fresh in a branch: a session is continued by one step at a time',
+});
+
+/** What is wrong with a step that continues the session of an earlier one. */
+function sessionIssues(step: LaunchingStep, path: string, { at, definition }: Place): WorkflowIssue[] {
+  if (step.session?.mode !== 'continue') {
+    return [];
+  }
+  const isBefore = definition.steps
+    .slice(0, at)
+    .some((each) => [each, ...branchesOf(each)].some((one) => 'agent' in one && one.agent === step.agent));
+  const mode = `${path}.session.mode`;
+  return [
+    ...(isBefore ? [] : [{ path: mode, message: `no step before it is of the agent ${step.agent}` }]),
+    ...(step.input === undefined
+      ? [{ path: mode, message: 'needs an input, which is the message that the session continues with' }]
+      : []),
+  ];
+}
 
 function gateIssues(
   { input, condition, timeout, on_false }: Extract<WorkflowStep, { type: 'gate' }>,

@@ -43,6 +43,7 @@ import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
+import { workflowJoinScenarios } from './scenarios/workflows/workflow-joins';
 import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
 import { workflowToolScenarios } from './scenarios/workflows/workflow-tools';
 import { worktreeScenarios } from './scenarios/worktrees';
@@ -65,6 +66,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   scheduled: scheduledLaunchScenarios,
   deliverables: scheduledDeliverableScenarios,
   workflows: workflowRunScenarios,
+  'workflow-joins': workflowJoinScenarios,
   'workflow-tools': workflowToolScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,

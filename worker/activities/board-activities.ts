@@ -197,6 +197,7 @@ export function createBoardActivities(
     ...createStepLaunchActivities({
       ...boardDependencies,
       workflowRuns: stores.workflowRuns,
+      conversations: stores.conversations,
       rules: stores.rules,
       routing: stores.routing,
       requestStop: (attemptId, actor) => signals.requestStop(attemptId, actor),

@@ -82,8 +82,8 @@ const outputSchema = z
 const launching = {
   agent: slug,
   phase: phase.optional(),
-  /** Every step begins with a session of its own. */
-  session: z.strictObject({ mode: z.literal('fresh') }).optional(),
+  /** `fresh` (when absent): a session of its own. `continue`: the one that the agent of the step has left last in the run. */
+  session: z.strictObject({ mode: z.enum(['fresh', 'continue']) }).optional(),
   /** The text that its agent works on; `{{name}}` and `{{steps.<id>.output}}` stand for values. */
   input: text(20_000).optional(),
   /** The file that its agent has to write, and the JSON schema that its summary has to fit. */

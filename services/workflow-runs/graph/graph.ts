@@ -128,6 +128,8 @@ export interface LaunchNode {
   outputFile?: string;
   /** The JSON schema that the summary has to fit; the output is the JSON then. */
   outputSchema?: Record<string, unknown>;
+  /** Whose session it is; absent where no step continues one. */
+  session?: { agent: string; isContinued?: true };
 }
 
 export interface GraphNode {

@@ -4,6 +4,7 @@ import { type MessageProofs, startProofMs } from '../../../platform/crypto/messa
 import { compact } from '../../../platform/json/compact';
 import { GraphError } from '../graph/compile';
 import type { GraphCompiler } from '../graph/graph-compiler';
+import { withDefaults } from './defaults';
 import { type RunInput, runMessage, runWorkflowId } from './execution/messages';
 import type { RunRecord } from './run';
 
@@ -22,12 +23,16 @@ export interface RunStartDependencies {
  */
 export async function runStart(run: RunRecord, dependencies: RunStartDependencies) {
   const { taskQueue, messageProofs, graphs, maxEvents } = dependencies;
-  const { _id: runId, dot_source, vars, parent, setup } = run;
+  const { _id: runId, dot_source, vars, parent, defaults } = run;
+  const setup = run.setup && {
+    ...run.setup,
+    ...compact({ sandbox: defaults?.sandbox, directory: defaults?.directory }),
+  };
   const guidance = run.guidance.length > 0 ? run.guidance : undefined;
   const tree = parent && { parent: parent.run_id, budgets: parent.budgets };
   const input: RunInput = {
     runId,
-    graph: await graphs.compile(dot_source),
+    graph: withDefaults(await graphs.compile(dot_source), defaults),
     ...compact({ vars, setup, guidance, tree, maxEvents }),
   };
   const proof = messageProofs.sign(runMessage('start', runId, input), startProofMs);

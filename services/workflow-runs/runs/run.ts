@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RunDefaults } from './defaults';
 import type { Question, WebhookWait } from './execution/messages';
 import type { TaskBase } from './task-base';
 
@@ -88,6 +89,9 @@ export interface RunSetup {
   commands: string[][];
   /** How long each may take, in milliseconds. */
   timeout_ms?: number;
+  /** Their preset, and where they are started, as defaults of the run. */
+  sandbox?: string;
+  directory?: string;
 }
 
 /** Tokens and money that the runs of a tree may use together, beginning at one of them. */
@@ -131,6 +135,8 @@ export interface RunRecord {
   /** What its workspace begins with; absent where that is empty. */
   repository?: { name: string; base: string; commit: string };
   setup?: RunSetup;
+  /** What nodes have that do not set it themselves; absent where nothing was requested. */
+  defaults?: RunDefaults;
   created_by: string;
   created_at: string;
   started_at?: string;

@@ -33,6 +33,7 @@ const aDefinition = (fields: object = {}) => ({
   ...fields,
 });
 
+const launching = (id: string, fields: object) => ({ id, type: 'agent', agent: 'coder', ...fields });
 const withStep = (step: object) => aDefinition({ steps: [{ id: 'a', type: 'agent', agent: 'coder', ...step }] });
 
 describe('workflow definitions', () => {
@@ -113,7 +114,30 @@ describe('workflow definitions', () => {
 
   it.each([
     ['an unknown field of a step', withStep({ colour: 'red' }), 'steps.0.colour'],
-    ['a session that continues', withStep({ session: { mode: 'reuse' } }), 'steps.0.session.mode'],
+    ['an unknown mode of a session', withStep({ session: { mode: 'reuse' } }), 'steps.0.session.mode'],
+    ['a clean-up of a session', withStep({ session: { mode: 'fresh', cleanup: 'delete' } }), 'steps.0.session.cleanup'],
+    ['a session of no step before', withStep({ input: 'x', session: { mode: 'continue' } }), 'steps.0.session.mode'],
+    [
+      'a session that continues without a message',
+      aDefinition({ steps: [launching('a', { input: 'x' }), launching('b', { session: { mode: 'continue' } })] }),
+      'steps.1.session.mode',
+    ],
+    [
+      'a session that branches continue',
+      aDefinition({
+        steps: [
+          launching('a', { input: 'x' }),
+          {
+            id: 'p',
+            type: 'parallel',
+            parallel: {
+              steps: ['x', 'y'].map((id) => ({ id, agent: 'coder', input: 'x', session: { mode: 'continue' } })),
+            },
+          },
+        ],
+      }),
+      'steps.1.parallel.steps.0.session.mode',
+    ],
     ['a schema without an input', withStep({ output: { schema: {} } }), 'steps.0.output.schema'],
     ['a schema that is none', withStep({ input: 'x', output: { schema: { type: 'text' } } }), 'steps.0.output.schema'],
     ['a part of an output without a schema', withStep({ input: '{{steps.a.output.x}}' }), 'steps.0.input'],

@@ -42,7 +42,8 @@ export function commandOf(
   return { argv, ...compact({ directory, sandbox: attributes.get('sandbox') }) };
 }
 
-const isWithin = (path: string): boolean =>
+/** Whether a path leads into the workspace by what it says: links are checked when it is opened. */
+export const isWithin = (path: string): boolean =>
   path.length > 0 && path.length <= limits.directory && !/^\/|\0|\\/.test(path) && !path.split('/').includes('..');
 
 const word = /\s*((?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+)/suy;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelName } from '../../../../platform/models/model';
 import { graphLimits, questionTypes } from '../../graph/graph';
 import { pageFields } from '../../http/pages';
 import { runId, runStatus, stage } from '../run';
@@ -29,6 +30,14 @@ export const runVars = z
   )
   .meta({ id: 'RunVars' });
 
+/** The model of prompts that name none, and those that are asked when it does not answer. */
+const llm = z.strictObject({
+  model: modelName,
+  /** That of the model, if it is given. */
+  provider: z.string().min(1).max(200).optional(),
+  fallbacks: z.array(modelName).min(1).max(10).optional(),
+});
+
 export const runCreate = z
   .strictObject({
     dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
@@ -45,6 +54,11 @@ export const runCreate = z
         timeout_ms: z.number().int().min(1_000).max(86_400_000).optional(),
       })
       .optional(),
+    llm: llm.optional(),
+    /** The preset of commands that name none. */
+    sandbox: text(64).optional(),
+    /** Where in the workspace commands are started that set no directory. */
+    directory: text(500).optional(),
   })
   .meta({ id: 'RunCreate' });
 export type RunCreate = z.infer<typeof runCreate>;
@@ -153,6 +167,9 @@ export const configuration = z
     version: z.literal(1),
     goal: z.string().optional(),
     graph: z.string(),
+    directory: z.string().optional(),
+    llm: z.object({ model: z.string(), provider: z.string(), fallbacks: z.array(z.string()) }).optional(),
+    sandbox: z.string().optional(),
     vars: runVars.optional(),
     setup: z.object({ commands: z.array(z.array(z.string())), timeout_ms: z.number().int().optional() }).optional(),
   })

@@ -10,6 +10,7 @@ import { type Graph, type GraphNode, workOf } from '../../graph/graph';
 import { refuse } from '../../http/errors';
 import { GitFailedError } from '../../snapshots/git';
 import type { RunsContext } from '../context';
+import type { RunDefaults } from '../defaults';
 import { activeStatuses, type RunRecord } from '../run';
 import type { RunCreate } from './contracts';
 import { readGraph } from './read-graph';
@@ -105,7 +106,11 @@ export function assertAgents({ nodes }: Graph, board: BoardClient | undefined): 
 }
 
 /** @throws AppError 400 for a setup that this service cannot run, or whose program is a value */
-export async function assertSetup({ setup }: RunCreate, sandbox: CommandSandbox | undefined): Promise<void> {
+export async function assertSetup(
+  { setup }: RunCreate,
+  sandbox: CommandSandbox | undefined,
+  defaults: RunDefaults = {},
+): Promise<void> {
   if (!setup) {
     return;
   }
@@ -116,7 +121,7 @@ export async function assertSetup({ setup }: RunCreate, sandbox: CommandSandbox 
   if (at >= 0) {
     throw refuse(400, `setup.commands.${at}.0: the program must be written out: only its arguments hold values.`);
   }
-  const problem = await sandbox.problem(sandbox.presets[0]);
+  const problem = await sandbox.problem(defaults.sandbox ?? sandbox.presets[0]);
   if (problem !== undefined) {
     throw refuse(400, `setup: ${problem}`);
   }
@@ -203,14 +208,14 @@ export async function repositoryOf(
 export function newRun(
   { dot_source, vars, setup }: Omit<RunCreate, 'repository'>,
   { name, goal }: Graph,
-  { user, at, repository }: { user: string; at: Date; repository?: RunRecord['repository'] },
+  { user, at, ...more }: { user: string; at: Date } & { [name in 'repository' | 'defaults']?: RunRecord[name] },
 ): RunRecord {
   return {
     _id: operationUlid(at, ulid),
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...compact({ goal, vars, setup: setup && compact(setup), repository }),
+    ...compact({ goal, vars, setup: setup && compact(setup), ...more }),
     dot_source,
     created_by: user,
     created_at: at.toISOString(),

@@ -6,6 +6,7 @@ import { refuse } from '../../http/errors';
 import { requireFound } from '../../http/fields';
 import { pageOf, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
+import { withDefaults } from '../defaults';
 import { runId, type RunRecord, type RunStatus } from '../run';
 import { runAnswer, runCreate, runListQuery } from './contracts';
 import {
@@ -22,6 +23,7 @@ import {
 } from './new-run';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
+import { defaultsOf } from './run-defaults';
 
 const shared = { mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
@@ -48,16 +50,18 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       status: 201,
     },
     async ({ body, auth }, ctx) => {
-      const graph = await readGraph(graphs, body.dot_source);
+      const written = await readGraph(graphs, body.dot_source);
+      const defaults = await defaultsOf(body, written, context);
+      const graph = withDefaults(written, defaults);
       assertModels(graph, models);
       assertVars(graph, body.vars);
       assertAgents(graph, board);
       await assertCommands(graph, sandbox);
       await assertChildren(graph, context);
       await assertSchemas(graph, context);
-      await assertSetup(body, sandbox);
+      await assertSetup(body, sandbox, defaults);
       const repository = await repositoryOf(body, graph, context);
-      const run = newRun(body, graph, { user: auth.userId, at: now(), repository });
+      const run = newRun(body, graph, { user: auth.userId, at: now(), repository, defaults });
       // One after another: what is counted includes every run that was accepted before.
       await runExclusive(`insert workflow run/${taskQueue}`, async () => {
         await assertRoomFor(context);

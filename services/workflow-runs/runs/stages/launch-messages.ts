@@ -8,6 +8,8 @@ export interface LaunchInput extends LaunchNode {
   attempt: number;
   /** How long it may take once it runs, in milliseconds. */
   timeoutMs?: number;
+  /** The attempt whose session it continues, `null` where there is none; absent for a session of its own. */
+  continues?: string | null;
   /** What was wrong with the output of the launch before, which this one is to report again. */
   repair?: { output: string; problem: string };
 }
@@ -16,11 +18,12 @@ export interface LaunchInput extends LaunchNode {
 export type LaunchKey = Pick<LaunchInput, 'runId' | 'stageId' | 'attempt'>;
 
 /** `overloaded`: there is no capacity and no queue; it is launched again later. */
-export type LaunchState =
-  | { state: 'waiting' | 'overloaded' }
-  | { state: 'success'; output: unknown }
-  /** `misfit`: its output does not fit its schema. */
-  | { state: 'failed'; reason: string; output?: string; misfit?: true };
+export type LaunchState = { state: 'waiting' | 'overloaded' } | LaunchEnd;
+
+/** `session`: the attempt that has left a session, which may be continued. `misfit`: its output does not fit its schema. */
+export type LaunchEnd = (
+  { state: 'success'; output: unknown } | { state: 'failed'; reason: string; output?: string; misfit?: true }
+) & { session?: string };
 
 /** What the host of the engine does for launches; each may be repeated. */
 export interface LaunchActivities {

@@ -5,7 +5,7 @@ import type { StageUnderWay } from '../execution/cursor';
 import { fillIn, maxPromptCharacters } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
 import { nextAttempt, noteFailure } from './attempts';
-import type { LaunchActivities, LaunchInput, LaunchState } from './launch-messages';
+import type { LaunchActivities, LaunchEnd, LaunchInput } from './launch-messages';
 
 const activities = proxyActivities<LaunchActivities>({
   startToCloseTimeout: '2 minutes',
@@ -31,6 +31,9 @@ export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: S
     const ended = await walkers.rest(() => launched(input, underWay, run));
     if (ended.output !== undefined) {
       progress.setValues({ [`${stepId}_output`]: ended.output, last_output: ended.output });
+    }
+    if (launch?.session && ended.session !== undefined) {
+      progress.setValues({ [sessionName(launch.session.agent)]: ended.session });
     }
     const retries = attempt - 1;
     if (ended.state === 'success') {
@@ -59,7 +62,7 @@ function inputOf(
   { stage }: StageUnderWay,
   { runId, goal, progress }: StageContext,
 ): Omit<LaunchInput, 'attempt'> {
-  const { stepId = id, title = id, input: template, ...rest } = launch ?? {};
+  const { stepId = id, title = id, input: template, session, ...rest } = launch ?? {};
   const input = template === undefined ? undefined : fillIn(template, goal, progress.context);
   if (input !== undefined && input.length > maxPromptCharacters) {
     throw new Error(`The input has more than ${maxPromptCharacters} characters once its values are in it.`);
@@ -68,13 +71,24 @@ function inputOf(
     ...{ runId, stageId: stage.id, stepId, title, ...rest },
     ...(input !== undefined && { input }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(session?.isContinued && { continues: sessionOf(progress.context, session.agent) }),
   };
 }
 
-type Ended = Extract<LaunchState, { state: 'success' | 'failed' }>;
+/** The value of a run that has the session of an agent: no variable of a definition has such a name. */
+const sessionName = (agent: string): string => `session:${agent}`;
+
+function sessionOf(context: Record<string, unknown>, agent: string): string | null {
+  const attemptId = context[sessionName(agent)];
+  return typeof attemptId === 'string' ? attemptId : null;
+}
 
 /** @throws SuspendedError when the execution continues as new; the next one finds what was launched */
-async function launched(input: LaunchInput, underWay: StageUnderWay, { continuation }: StageContext): Promise<Ended> {
+async function launched(
+  input: LaunchInput,
+  underWay: StageUnderWay,
+  { continuation }: StageContext,
+): Promise<LaunchEnd> {
   const { runId, stageId } = input;
   const first = (input.attempt - 1) * launchesPerAttempt + 1;
   let attempt = Math.max(first, underWay.launch ?? first);

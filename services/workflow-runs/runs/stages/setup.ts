@@ -25,7 +25,7 @@ interface SetupContext extends StageContext {
  * @throws RunFailedError when one fails; SuspendedError when the execution continues as new
  */
 export async function runSetup(
-  { commands, timeout_ms }: RunSetup,
+  { commands, timeout_ms, ...placed }: RunSetup,
   state: SetupState,
   { perform, ...run }: SetupContext,
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function runSetup(
     }
     state.underWay ??= { stage: run.progress.beginSetup(state.at, argv.join(' ')) };
     const node: GraphNode = {
-      ...{ id: 'setup', label: 'setup', kind: 'command', maxRetries: 0, command: { argv } },
+      ...{ id: 'setup', label: 'setup', kind: 'command', maxRetries: 0, command: { argv, ...placed } },
       ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }),
     };
     try {

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
 import type { Graph } from '../../graph/graph';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
@@ -22,6 +22,8 @@ const { withdrawToolCall } = proxyActivities<Pick<ToolActivities, 'withdrawToolC
 
 /** How long a call is waited for at a time, in milliseconds; its history is as short as that is long. */
 const lookMs = 120_000;
+/** How long it is waited for before it is known what it waits for, in milliseconds: its run is not cancelled in this time. */
+const firstLookMs = 1_000;
 /** The pause before the board is asked again that could not be asked, which is doubled each time, and the longest, in milliseconds. */
 const pause = { first: 2_000, longest: 60_000 };
 
@@ -64,18 +66,23 @@ async function untilEnded(call: Called, { underWay, run, operation: name }: Arou
     return digest ?? timeOut;
   }
   const operation = `${runId}/${name}`;
+  let isAdmitted = underWay.tool?.approvalId !== undefined;
   for (let pauseMs = pause.first; ; pauseMs = Math.min(pauseMs * 2, pause.longest)) {
     if (continuation.isDue) {
       throw new SuspendedError();
     }
     const { approvalId } = underWay.tool ?? {};
+    const isFirst: boolean = !isAdmitted && patched('tool-call-admission');
     const input: ToolCallInput = {
       ...{ runId, stageId: stage.id, ...call, operation, catalog: digest },
-      forMs: Math.max(1, Math.min(lookMs, untilMs - Date.now())),
+      forMs: Math.max(1, Math.min(isFirst ? firstLookMs : lookMs, untilMs - Date.now())),
       ...(stage.tool && approvalId !== undefined && { approvalId }),
     };
-    const make = () => continuation.duringPrompt(() => callTool(input));
+    const ask = () => continuation.duringPrompt(() => callTool(input));
+    // An approval that is requested while the run is cancelled is withdrawn.
+    const make = isFirst ? () => CancellationScope.nonCancellable(ask) : ask;
     const made = await (stage.tool ? walkers.rest(make) : make());
+    isAdmitted = made.state === 'approval' || made.state === 'running';
     if (made.state === 'ended') {
       return made.end;
     }

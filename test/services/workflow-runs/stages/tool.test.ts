@@ -1,5 +1,9 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from '../../../../platform/testing/eventually';
 import { ledgerProgram } from '../../../support/factories/tool-server';
 import type { Asked } from '../../../support/models/provider';
@@ -29,6 +33,38 @@ afterAll(async () => {
   await models.close();
   await board.close();
 });
+
+/** Passes requests on, and holds the responses to those whose path ends so until they are released. */
+async function aHeldProxy(target: string, path: string) {
+  const released = new EventEmitter();
+  let isReleased = false;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = Buffer.concat(await request.toArray());
+      const { host: _host, connection: _connection, ...headers } = request.headers;
+      const { method = 'GET', url = '/' } = request;
+      const sent = method === 'GET' ? {} : { body };
+      const answer = await fetch(`${target}${url}`, { method, headers: headers as Record<string, string>, ...sent });
+      const text = await answer.text();
+      if (url.endsWith(path) && !isReleased) {
+        await once(released, 'released');
+      }
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text);
+    })();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    release() {
+      isReleased = true;
+      released.emit('released');
+    },
+    async close() {
+      server.closeAllConnections();
+      await promisify(server.close.bind(server))();
+    },
+  };
+}
 
 const written = (line: string): number =>
   existsSync(ledger)
@@ -103,6 +139,30 @@ describe('a tool of a run', () => {
     await runs.post(`/runs/${cancelled}/cancel`, {}, 200);
     expect((await approvals()).map(({ id }) => id)).not.toContain(approval);
     expect([written('careful rejected'), written('careful cancelled')]).toEqual([0, 0]);
+  });
+
+  it('is withdrawn when its run is cancelled before it is known that an approval is required', async () => {
+    const proxy = await aHeldProxy(board.url, '/calls');
+    const held = await startServiceUnderTest({ WORKFLOW_RUNS_BOARD_URL: proxy.url });
+    try {
+      const heldRuns = aRunClient(held);
+      const id = await heldRuns.start(graph(calling('careful', { line: 'early' })));
+      const { id: approval } = await approvalOf('early');
+      const cancelling = heldRuns.post(`/runs/${id}/cancel`, {}, 200);
+      await eventually(async () => {
+        const { events } = await held.temporal.client.workflow.getHandle(`workflow-run/${id}`).fetchHistory();
+        const accepted = events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+        expect(accepted).not.toHaveLength(0);
+      });
+      proxy.release();
+      await cancelling;
+      await heldRuns.untilStatus(id, 'cancelled');
+      expect((await approvals()).map((each) => each.id)).not.toContain(approval);
+    } finally {
+      proxy.release();
+      await held.close();
+      await proxy.close();
+    }
   });
 
   it.each([
