@@ -30,6 +30,13 @@ export async function floor(): Promise<void> {
   await step('finish');
 }
 
+/** So many activities, one after the other, with nothing in them. */
+export async function floorSteps(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    await step(`step ${n}`);
+  }
+}
+
 /** A run that can be spoken to: an update is checked in the workflow's worker, and handed over by an activity. */
 export async function floorConversation(): Promise<void> {
   let ended = false;

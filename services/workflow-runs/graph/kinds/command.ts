@@ -42,7 +42,7 @@ export function commandOf(
   return { argv, ...compact({ directory, sandbox: attributes.get('sandbox') }) };
 }
 
-/** Whether a path, as it is written, leads into the workspace: links are checked when it is opened. */
+/** Whether the text of a path leads into the workspace: links are checked when it is opened. */
 export const isWithin = (path: string): boolean =>
   path.length > 0 && path.length <= limits.directory && !/^\/|\0|\\/.test(path) && !path.split('/').includes('..');
 
