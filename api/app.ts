@@ -3,7 +3,6 @@ import Koa from 'koa';
 import { localWorkspace } from '../contracts/common';
 import { compatPrefix } from '../contracts/compat';
 import { accessLog } from '../platform/http/access-log';
-import { serveText } from '../platform/http/page/serve-page';
 import { apiVersion, normalisePath } from '../platform/http/api-version';
 import { cors } from '../platform/http/auth/cors';
 import { securityHeaders } from '../platform/http/auth/security-headers';
@@ -12,6 +11,7 @@ import { errorEnvelope } from '../platform/http/error-envelope';
 import { callerAddressBehind } from '../platform/http/limits/caller-address';
 import { rateLimit } from '../platform/http/limits/rate-limit';
 import { requestTimeout } from '../platform/http/limits/timeout';
+import { serveText } from '../platform/http/page/serve-page';
 import { underPrefix } from '../platform/http/reply-profile';
 import { requestId } from '../platform/http/request-id';
 import { requestMetrics } from '../platform/http/request-metrics';
@@ -27,9 +27,9 @@ import { createNextCalls } from './next-call';
 import { openWorkspaceContext } from './open-context';
 import { handleAuthenticators } from './runs/children/authenticate';
 import { translateStoreError } from './store-errors';
+import { apiDocs } from './system/openapi/docs/docs';
 import type { WorkflowClients } from './workflow-clients';
 import { connectRecords } from './workspace-records';
-import { apiDocs } from './system/openapi/docs/docs';
 import { createWorkspaces, dependenciesOf, type OpenWorkspaces, routesOf } from './workspaces';
 
 /** How long a request may take before its caller gets a timeout, in milliseconds. */

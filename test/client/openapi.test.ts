@@ -1,15 +1,17 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..');
-const lint = (script = 'scripts/lint/openapi.mjs') =>
-  promisify(execFile)(process.execPath, [script], { cwd: root }).then(
-    () => ({ code: 0, stderr: '' }),
-    ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
-  );
+const lint = async (script = 'scripts/lint/openapi.mjs') => {
+  const linter = spawn(process.execPath, [script], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
+  const stderr = text(linter.stderr);
+  const [code] = (await once(linter, 'close')) as [number];
+  return { code, stderr: await stderr };
+};
 
 describe('lint of the OpenAPI document', () => {
   it('passes the document in the repository', async () => {

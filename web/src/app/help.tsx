@@ -1,3 +1,4 @@
+import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Kbd } from '../ui/parts';
 import s from './help.module.css';
@@ -7,7 +8,10 @@ const groups: [string, [string, string][]][] = [
     'Everywhere',
     [
       ['⌘ K', 'Open anything'],
-      ['g b', 'Board (g p approvals, g u queue, g f fleet, g m metrics, g t chat, g l audit, g , settings)'],
+      [
+        'g b',
+        'Board (g p approvals, g u queue, g w workflows, g f fleet, g m metrics, g t chat, g l audit, g , settings)',
+      ],
       ['?', 'This help'],
     ],
   ],
@@ -64,6 +68,9 @@ export function Help({ onClose }: { onClose: () => void }) {
             </dl>
           </section>
         ))}
+        <footer>
+          <Button onClick={onClose}>Close</Button>
+        </footer>
       </div>
     </Dialog>
   );

@@ -77,8 +77,7 @@ export function describeOperation({ method, path, operation }: DescribedOperatio
     </p>
     <p class="meta">${prose(neededBy(operation))} Operation <code>${String(operationId)}</code>.</p>
     ${typeof description === 'string' ? html`<p>${prose(description)}</p>` : ''}
-    ${parametersOf((operation.parameters ?? []) as Parameter[])}
-    ${contentOf('Body', (operation.requestBody ?? {}) as Content)}
+    ${parametersOf((operation.parameters ?? []) as Parameter[])} ${contentOf('Body', operation.requestBody ?? {})}
     ${responses
       .filter(([, { $ref }]) => $ref === undefined)
       .map(([status, response]) =>

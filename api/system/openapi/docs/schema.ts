@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../../platform/http/routing/openapi-schema';
-import type { Html} from './html';
+import type { Html } from './html';
 import { html, prose, table } from './html';
 
 const prefix = '#/components/schemas/';
@@ -14,20 +14,26 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'obje
 
 const schemasIn = (value: unknown): JsonSchema[] => (Array.isArray(value) ? value.filter(isSchema) : []);
 
-function bounds({ minLength, maxLength, minimum, maximum, minItems, maxItems }: JsonSchema): string {
-  const [from, to, unit] =
-    minLength !== undefined || maxLength !== undefined
-      ? [minLength, maxLength, ' characters']
-      : minItems !== undefined || maxItems !== undefined
-        ? [minItems, maxItems, ' items']
-        : [minimum, maximum, ''];
-  const isUnbounded = to === undefined || to === Number.MAX_SAFE_INTEGER;
-  if ((from === undefined || from === 0) && isUnbounded) {
-    return '';
-  }
-  return isUnbounded
-    ? `at least ${String(from)}${unit}`
-    : `${from === undefined ? 'at most' : `${String(from)} to`} ${String(to)}${unit}`;
+const units = [
+  ['minLength', 'maxLength', ' characters'],
+  ['minItems', 'maxItems', ' items'],
+  ['minimum', 'maximum', ''],
+] as const;
+
+/** The limits of a value in words; nothing without any. */
+function bounds(schema: JsonSchema): string {
+  const limit = (name: string): number | undefined => {
+    const value = schema[name];
+    return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
+  };
+  const texts = units.map(([least, most, unit]) => {
+    const [from, to] = [limit(least), limit(most)];
+    if (to === undefined) {
+      return from === undefined || (from === 0 && unit !== '') ? '' : `at least ${from}${unit}`;
+    }
+    return from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`;
+  });
+  return texts.find((text) => text !== '') ?? '';
 }
 
 /** What a value is, in one line; named schemas are links. */

@@ -118,15 +118,15 @@ function Controls({ run }: { run: WorkflowRun }) {
       </Button>
       {asks ? (
         <Dialog label="Cancel the run" onClose={() => setAsks(false)}>
-          <div className="stack">
+          <div className="body">
             <h2>Cancel the run?</h2>
             <p>The agents of its steps are stopped. What they have committed stays; a cancelled run is not resumed.</p>
-            <div className="row wrap">
+            <footer>
               <Button tone="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
                 Cancel the run
               </Button>
               <Button onClick={() => setAsks(false)}>Let it run</Button>
-            </div>
+            </footer>
           </div>
         </Dialog>
       ) : null}
