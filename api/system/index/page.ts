@@ -16,8 +16,7 @@ const id = '[A-Za-z0-9_-]{1,80}';
 const views = [
   '/',
   `/tasks/${id}(?:/(?:diff|runs/${id}))?`,
-  '/(?:approvals|archive|audit|chat|fleet|login|metrics|queue|recover|settings|setup|workflows)',
-  `/(?:settings|workflows)/${id}`,
+  '/(?:approvals|audit|chat|fleet|login|metrics|queue|recover|settings|setup|workflows)',
   `/workflows/runs/${id}`,
 ].map((pattern) => new RegExp(`^${pattern}$`));
 

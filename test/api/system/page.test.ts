@@ -39,6 +39,15 @@ describe('page', () => {
     },
   );
 
+  it('serves exactly the views that the page has', async () => {
+    const router = await readFile(join(__dirname, '..', '..', '..', 'web', 'src', 'app', 'router.tsx'), 'utf8');
+    const views = [...router.matchAll(/^  path: '([^']+)'/gm)].map(([, path]) => path!.replaceAll(/\$\w+/g, 'x1'));
+    expect(views.length).toBeGreaterThan(10);
+    const without = ['/archive', '/settings/x1', '/workflows/x1'];
+    const served = await Promise.all([...views, ...without].map(async (path) => (await get(path)).status === 200));
+    expect(served).toEqual([...views.map(() => true), ...without.map(() => false)]);
+  });
+
   it('leaves other paths and programs to the API', async () => {
     const index = await get('/', { accept: 'application/json' });
     expect(await index.json()).toMatchObject({ service: 'runboard' });
