@@ -11,7 +11,10 @@ const single = [
   'WORKFLOW_RUNS_BOARD_TOKEN',
 ] as const;
 
-type Secrets = Pick<Environment, (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'PLANTS_TOKENS'>;
+type Secrets = Pick<
+  Environment,
+  (typeof single)[number] | 'BOARD_API_KEYS' | 'MONGODB_URL' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'PLANTS_TOKENS'
+>;
 
 /** Every secret among the settings of a process, as it may turn up in a text. */
 export function secretValues(env: Partial<Secrets>): string[] {

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import * as fs from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { SandboxError } from './sandbox-error';
-
-const {
+import {
   chmod,
   chown,
   lstat,
@@ -20,7 +15,10 @@ const {
   stat,
   symlink,
   writeFile,
-} = fs;
+} from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SandboxError } from './sandbox-error';
 
 /**
  * A branch that a sandbox has to itself. Git replaces the file of a branch, for which it needs the directory of the branch and
@@ -175,7 +173,8 @@ async function writeAs(path: string, value: string, { uid, gid, mode }: Copying[
 async function takeLock(path: string, branch: string): Promise<void> {
   for (let waited = 0; waited <= lock.waitMs; waited += lock.everyMs) {
     try {
-      return await writeFile(path, mark, { flag: 'wx' });
+      await writeFile(path, mark, { flag: 'wx' });
+      return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
         throw error;

@@ -22,7 +22,8 @@ function nameMissingPrograms(): void {
   for (const [program, name] of Object.entries(programs)) {
     const found = findCommand(program, process.env.PATH ?? '');
     if (!('path' in found)) {
-      process.stderr.write(`${program} is not there: the tests that need it will fail. Install it, for example by: apt-get install ${name}
+      process.stderr
+        .write(`${program} is not there: the tests that need it will fail. Install it, for example by: apt-get install ${name}
 `);
     }
   }

@@ -66,14 +66,15 @@ describe('kill -9 of the worker between a tracker and the record of what it did 
     comments: (id) => servers.comments(provider, id),
   });
   const dataCenter = (): Tracker => {
-    const { baseUrl, state, openIssue, comment } = servers.dataCenter;
+    const { dataCenter: site } = servers;
+    const { baseUrl, state } = site;
     return {
       connection: {
         ...{ provider: 'jira', deployment: 'data-center', baseUrl, credential: 'env:JIRA_DATA_CENTER_KILLED' },
       },
       project: 'SHOP',
-      open: (title) => openIssue({ summary: title }),
-      comment,
+      open: (title) => site.openIssue({ summary: title }),
+      comment: (key, text) => site.comment(key, text),
       titles: () => state.issues.map(({ fields }) => String(fields.summary)),
       comments: (id) => (state.comments.get(id) ?? []).map(({ body }) => body),
     };
