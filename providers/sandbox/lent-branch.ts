@@ -87,7 +87,7 @@ async function lend(common: string, branch: string): Promise<void> {
   }
   await rm(directory, { recursive: true, force: true });
   const facts = await stat(dirname(ref));
-  await mkdir(dirname(directory), { recursive: true, mode: 0o755 });
+  await openParents(common);
   await copyBranches({ common, from: dirname(ref), to: directory, facts });
   if (value !== undefined) {
     await writeAs(file, value, facts);
@@ -97,6 +97,18 @@ async function lend(common: string, branch: string): Promise<void> {
   await rm(link, { force: true });
   await symlink(target, link);
   await rename(link, ref);
+}
+
+/** Makes the directory of lent branches, through which an agent that is another user gets to its own: it lists none of them. */
+async function openParents(common: string): Promise<void> {
+  for (const path of [dirname(join(common, lentDirectory)), join(common, lentDirectory)]) {
+    await mkdir(path, { recursive: true });
+    const facts = await lstat(path);
+    if (!facts.isDirectory()) {
+      throw new SandboxError(`${relative(common, path)} of the repository leads out of it by a symbolic link.`);
+    }
+    await chmod(path, (facts.mode & 0o7777) | 0o111);
+  }
 }
 
 /**

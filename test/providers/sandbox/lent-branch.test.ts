@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { lendBranch } from '../../../providers/sandbox/lent-branch';
@@ -94,6 +94,28 @@ describe('the branch that a sandbox has to itself', () => {
     await git.restoreBaseline({ worktreePath: worktree, baseline });
     expect(await branchOf()).toBe(baseSha);
     expect(await leftovers()).toEqual([]);
+  });
+
+  it('is reached by an agent that is another user, whatever the worker keeps private', async () => {
+    const before = process.umask(0o077);
+    try {
+      await lendBranch(common(), 'board/task');
+    } finally {
+      process.umask(before);
+    }
+    for (const path of ['board', 'board/lent']) {
+      expect((await lstat(join(common(), path))).mode & 0o777).toBe(0o711);
+    }
+  });
+
+  it.each(['board', 'board/lent'])('is not lent where a link leads from %s out of the repository', async (path) => {
+    const outside = join(box.directory.path, 'outside');
+    await mkdir(join(outside, 'lent'), { recursive: true });
+    await mkdir(join(common(), 'board'), { recursive: true });
+    await rm(join(common(), path), { recursive: true, force: true });
+    await symlink(path === 'board' ? outside : join(outside, 'lent'), join(common(), path));
+    await expect(lendBranch(common(), 'board/task')).rejects.toThrow('symbolic link');
+    expect(await readdir(join(outside, 'lent'))).toEqual([]);
   });
 
   it('waits for nothing that a killed worker has left of its lock', async () => {
