@@ -2,7 +2,7 @@ import type { NextCall } from '../contracts/error';
 import { remedies } from '../domain/remedies/remedies';
 import type { Refused, Step } from '../domain/remedies/remedy';
 import type { AppError } from '../platform/errors/app-error';
-import type { HttpContext } from '../platform/http/context';
+import { type HttpContext, matchedRoute } from '../platform/http/context';
 import { fullPath, type RouteContract } from '../platform/http/routing/routes';
 import { compact } from '../platform/json/compact';
 
@@ -101,10 +101,11 @@ export function createNextCalls(contracts: readonly RouteContract[]) {
 
 /** The request as the router matched it. */
 function requestOf(ctx: HttpContext, details: Record<string, unknown>): Request {
-  const { _matchedRoute: route, params } = ctx as { _matchedRoute?: unknown; params?: Record<string, unknown> };
+  const { params } = ctx as { params?: Record<string, unknown> };
+  const route = matchedRoute(ctx);
   return {
     details,
-    operation: typeof route === 'string' ? `${ctx.method} ${route}` : undefined,
+    operation: route === undefined ? undefined : `${ctx.method} ${route}`,
     params: params ?? {},
   };
 }

@@ -1,5 +1,6 @@
 import { type BoardClientOptions, BoardError, createBoardClient, unwrap } from './index';
 import type { components } from './types';
+import { wait } from './wait';
 
 type Schemas = components['schemas'];
 
@@ -56,17 +57,6 @@ async function addressOf(options: FeedOptions): Promise<string> {
   }
   return url.href;
 }
-
-const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-    signal?.addEventListener('abort', done);
-  });
 
 /** The messages of one connection until it closes. @returns the code that it was closed with */
 async function* messagesOf(

@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from './types';
+import { wait } from './wait';
 
 /** What the board says of a request that it refuses. */
 export type Refusal = components['schemas']['Error'];
@@ -66,7 +67,7 @@ async function sendRepeatedly(
       if (waitMs === undefined) {
         return response;
       }
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await wait(waitMs, request.signal);
     } catch (error) {
       if (!mayRepeat || request.signal.aborted || repetitions === maxRepetitions) {
         throw error;

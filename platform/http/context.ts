@@ -22,6 +22,12 @@ export interface ProfiledState {
 export type HttpContext = ParameterizedContext<RequestState>;
 export type HttpMiddleware = Middleware<RequestState>;
 
+/** The path of the route that a request was matched with, with its parameters as `:name`; `undefined` where there is none. */
+export function matchedRoute(ctx: HttpContext): string | undefined {
+  const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
+  return typeof route === 'string' ? route : undefined;
+}
+
 const readMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Whether the method promises to change nothing. */

@@ -1,5 +1,5 @@
 import type { RecordDuration } from '../metrics/metrics';
-import type { HttpMiddleware } from './context';
+import { type HttpMiddleware, matchedRoute } from './context';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -9,10 +9,9 @@ export const requestMetrics =
   async (ctx, next) => {
     const startedAt = performance.now();
     await next();
-    const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
     record(performance.now() - startedAt, {
       'http.request.method': methods.has(ctx.method) ? ctx.method : '_OTHER',
-      'http.route': typeof route === 'string' ? route : 'none',
+      'http.route': matchedRoute(ctx) ?? 'none',
       'http.response.status_code': ctx.status,
     });
   };

@@ -1,6 +1,7 @@
 import { SpanStatusCode } from '@opentelemetry/api';
+import { compact } from '../json/compact';
 import { contextOf, inSpan, SpanKind } from '../tracing/spans';
-import type { HttpMiddleware } from './context';
+import { type HttpMiddleware, matchedRoute } from './context';
 
 /**
  * Opens a span for each request, which continues the trace that the caller's `traceparent` names. It has the route and never the
@@ -12,13 +13,13 @@ export const requestSpan = (): HttpMiddleware => (ctx, next) => {
   return inSpan({ name: method, kind: SpanKind.SERVER, parent }, async (span) => {
     await next();
     if (span.isRecording()) {
-      const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
-      span.updateName(typeof route === 'string' ? `${method} ${route}` : method);
+      const route = matchedRoute(ctx);
+      span.updateName(route === undefined ? method : `${method} ${route}`);
       span.setAttributes({
         'http.request.method': method,
         'http.response.status_code': ctx.status,
         'runboard.request_id': ctx.state.requestId,
-        ...(typeof route === 'string' && { 'http.route': route }),
+        ...compact({ 'http.route': route }),
       });
       if (ctx.status >= 500) {
         span.setStatus({ code: SpanStatusCode.ERROR });

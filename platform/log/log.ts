@@ -1,5 +1,4 @@
 import pino from 'pino';
-import { logFields } from '../tracing/spans';
 import { fileDestination, isFile } from './file-destination';
 import { retainLine } from './recent-lines';
 import { createRedactor } from './redact';
@@ -45,6 +44,13 @@ function errorFields(error: unknown): unknown {
   }
 }
 
+let lineFields = (): object => ({});
+
+/** Adds fields to each line that this process logs from now on, read when the line is written. */
+export function addLineFields(read: () => object): void {
+  lineFields = read;
+}
+
 /** Builds the logger of one process: one JSON object a line on standard output, secrets redacted. */
 export function createLog(options: { name: string; level: string }, destination?: pino.DestinationStream): Log {
   const settings: pino.LoggerOptions = {
@@ -52,7 +58,7 @@ export function createLog(options: { name: string; level: string }, destination?
     level: options.level,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
-    mixin: logFields,
+    mixin: () => lineFields(),
     hooks: {
       streamWrite: (line) => {
         retainLine(line);

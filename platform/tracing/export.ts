@@ -1,6 +1,6 @@
-import { context, trace } from '@opentelemetry/api';
+import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { setGlobalErrorHandler } from '@opentelemetry/core';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -10,8 +10,9 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import type { Environment } from '../config/env';
-import type { Log } from '../log/log';
+import { addLineFields, type Log } from '../log/log';
 import type { CloseTracing } from './open';
+import { logFields } from './spans';
 
 export type TracingSettings = Pick<
   Environment,
@@ -55,9 +56,12 @@ export function exportSpans(
     }
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
+  addLineFields(logFields);
   return async () => {
     trace.disable();
+    propagation.disable();
     context.disable();
     await provider.shutdown().catch((err: unknown) => log.warn({ err }, 'export of spans failed'));
   };

@@ -1,5 +1,13 @@
-import { type Attributes, type Context, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 
 /** Where a span belongs, in the form that the W3C names for HTTP headers. */
 export interface TraceContext {
@@ -7,28 +15,16 @@ export interface TraceContext {
   tracestate?: string;
 }
 
-const propagator = new W3CTraceContextPropagator();
-const getter = {
-  keys: (carrier: Partial<TraceContext>) => Object.keys(carrier),
-  get: (carrier: Partial<TraceContext>, key: string) => carrier[key as keyof TraceContext],
-};
-const setter = {
-  set: (carrier: Partial<TraceContext>, key: string, value: string) => {
-    carrier[key as keyof TraceContext] = value;
-  },
-};
-
 /** Where the code that runs now belongs; `undefined` when no span is open, as where nothing is traced. */
 export function currentTraceContext(of: Context = context.active()): TraceContext | undefined {
   const carrier: Partial<TraceContext> = {};
-  propagator.inject(of, carrier, setter);
+  propagation.inject(of, carrier);
   const { traceparent, tracestate } = carrier;
   return traceparent === undefined ? undefined : { traceparent, ...(tracestate !== undefined && { tracestate }) };
 }
 
 /** The context of a span elsewhere; what is no trace context counts as none. */
-export const contextOf = (carrier: Partial<TraceContext>): Context =>
-  propagator.extract(context.active(), carrier, getter);
+export const contextOf = (carrier: Partial<TraceContext>): Context => propagation.extract(context.active(), carrier);
 
 /** The ids by which log lines name the span that is open. */
 export function logFields(): { trace_id?: string; span_id?: string } {
