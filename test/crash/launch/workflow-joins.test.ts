@@ -6,6 +6,7 @@ import { persistently } from '../../support/processes/persistently';
 import { stepLaunchKillPoints } from '../../support/processes/step-launch-kill-points';
 import { attemptsOfStep, launchedOfStep, type StepAttempt } from '../../support/runs/workflow-steps';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
+import { untilRun } from './until-run';
 
 const path = '/api/workflows';
 const agents = [{ id: 'coder', agent: 'elsewhere' }];
@@ -40,15 +41,7 @@ describe('kill -9 of the worker', () => {
   const begin = async (id: string): Promise<string> => (await service.call.ok('POST', `${path}/${id}/runs`, {})).id;
   const report = ({ taskId, attemptId }: StepAttempt, end: { status: string; summary: string }) =>
     persistently(() => service.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, ...end }));
-  const runWhen = (id: string, expected: object) =>
-    eventually(
-      async () => {
-        const run = await service.call.ok('GET', `${path}/runs/${id}`);
-        expect(run).toMatchObject(expected);
-        return run;
-      },
-      { withinMs: 120_000 },
-    );
+  const runWhen = (id: string, expected: object) => untilRun(service.call, id, expected);
   const launched = async (runId: string, stepId: string): Promise<StepAttempt> =>
     (await launchedOfStep(service.call, { runId, stepId }))[0]!;
   const stateOf = async ({ taskId, attemptId }: StepAttempt) => {

@@ -1,7 +1,7 @@
-import { eventually } from '../../../platform/testing/eventually';
 import { persistently } from '../../support/processes/persistently';
 import { attemptsOfStep, finishStep, launchedOfStep } from '../../support/runs/workflow-steps';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
+import { untilRun } from './until-run';
 
 const path = '/api/workflows';
 const agents = [{ id: 'coder', agent: 'elsewhere' }];
@@ -30,15 +30,7 @@ describe('kill -9 in the middle of a workflow run', () => {
   });
   afterAll(() => service.close());
 
-  const runWhen = (id: string, expected: object) =>
-    eventually(
-      async () => {
-        const run = await service.call.ok('GET', `${path}/runs/${id}`);
-        expect(run).toMatchObject(expected);
-        return run;
-      },
-      { withinMs: 120_000 },
-    );
+  const runWhen = (id: string, expected: object) => untilRun(service.call, id, expected);
 
   /** Takes a run to its end, with `kill` at every step of it. */
   async function runToEnd(kill: () => void, start: () => Promise<{ id: string }>): Promise<string> {

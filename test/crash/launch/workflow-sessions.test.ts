@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
@@ -7,6 +6,7 @@ import type { KillPoints } from '../../support/processes/kill-points';
 import { persistently } from '../../support/processes/persistently';
 import { stepLaunchKillPoints } from '../../support/processes/step-launch-kill-points';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
+import { untilRun } from './until-run';
 
 const path = '/api/workflows';
 const agents = [{ id: 'writer', agent: 'rememberer' }];
@@ -35,15 +35,7 @@ describe('kill -9 while a workflow run continues a session', () => {
     await files.remove();
   });
 
-  const runWhen = (id: string, expected: object) =>
-    eventually(
-      async () => {
-        const run = await service.call.ok('GET', `${path}/runs/${id}`);
-        expect(run).toMatchObject(expected);
-        return run;
-      },
-      { withinMs: 120_000 },
-    );
+  const runWhen = (id: string, expected: object) => untilRun(service.call, id, expected);
 
   test.each([
     ['before it is decided which', 'before startLaunch'],
