@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import Koa from 'koa';
 import { localWorkspace } from '../contracts/common';
 import { compatPrefix } from '../contracts/compat';
@@ -16,6 +16,7 @@ import { underPrefix } from '../platform/http/reply-profile';
 import { requestId } from '../platform/http/request-id';
 import { requestMetrics } from '../platform/http/request-metrics';
 import { requestSpan } from '../platform/http/request-span';
+import { narrowedRouter } from '../platform/http/routing/narrowed-router';
 import type { Routes } from '../platform/http/routing/routes';
 import { unmatched } from '../platform/http/routing/unmatched';
 import { noOtherWorkspaces, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
@@ -61,8 +62,7 @@ export function createApp(
   const { env, log } = context;
   const production = env.NODE_ENV === 'production';
   const app = new Koa<RequestState>();
-  // One form of each path is served: another letter case is another path.
-  const router = new Router<RequestState>({ sensitive: true });
+  const router = narrowedRouter<RequestState>();
   const areasOf = (own: ApiContext) => servedAreas(own, connect && { ...own, ...connect(own) });
   const areas = areasOf(context);
   const routes = routesOf(areas);

@@ -1,4 +1,3 @@
-import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { PartEnvironment } from '../../platform/config/part-settings';
 import { accessLog } from '../../platform/http/access-log';
@@ -8,6 +7,7 @@ import type { RequestState } from '../../platform/http/context';
 import { callerAddressBehind } from '../../platform/http/limits/caller-address';
 import type { IdempotencyKeys } from '../../platform/http/limits/idempotency';
 import { requestId } from '../../platform/http/request-id';
+import { narrowedRouter } from '../../platform/http/routing/narrowed-router';
 import { createRoutes, type Routes } from '../../platform/http/routing/routes';
 import { unmatched } from '../../platform/http/routing/unmatched';
 import type { Log } from '../../platform/log/log';
@@ -34,7 +34,7 @@ export function createWorkflowRunsApp(
   areas: readonly ((routes: Routes) => void)[],
 ): WorkflowRunsApp {
   const app = new Koa<RequestState>();
-  const router = new Router<RequestState>({ sensitive: true });
+  const router = narrowedRouter<RequestState>();
   const routes = createRoutes();
   discoveryRoutes(routes);
   for (const area of areas) {

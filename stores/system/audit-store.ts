@@ -101,7 +101,7 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
       if (end) {
         last = entryOf(end);
         remaining.splice(0, count).forEach(({ resolve }, at) => resolve(entryOf(records[at] ?? end)));
-        await rememberEnd(last);
+        noteEnd(last);
       }
     }
     if (remaining.length > 0) {
@@ -157,6 +157,26 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
     });
   }
 
+  /** The end of the chain that is to be recorded, while an earlier one is. */
+  let end: AuditEntry | undefined;
+  let recordingEnd: Promise<void> | undefined;
+
+  /** Records the end beside the next entries, in one transaction where the store can; of several ends the last. */
+  function noteEnd(entry: AuditEntry): void {
+    end = entry;
+    // An end that cannot be recorded now is, once more, with the next entries.
+    recordingEnd ??= recordEnds()
+      .catch(() => undefined)
+      .finally(() => (recordingEnd = undefined));
+  }
+
+  async function recordEnds(): Promise<void> {
+    for (let next = end; next; next = end) {
+      end = undefined;
+      await rememberEnd(next);
+    }
+  }
+
   /** The end only moves forward; one that lags after a crash is corrected by the next entry. */
   async function rememberEnd({ sequence, hash }: AuditEntry): Promise<void> {
     const advance = () =>
@@ -199,9 +219,9 @@ export async function createAuditStore(db: Database, now: () => Date = () => new
         (await entries.find({ month, sequence: { $gt: after } }, { sort: { sequence: 1 }, limit })).map(entryOf);
       const before = async (sequence: number): Promise<AuditEntry | undefined> =>
         (await entries.find({ sequence: { $lt: sequence } }, { sort: newest, limit: 1 })).map(entryOf)[0];
+      await recordingEnd;
       const head = await heads.get(headId);
-      const end = await newestEntry();
-      return { month, ...(await verifyChain({ page, before, head, end })) };
+      return { month, ...(await verifyChain({ page, before, head, end: await newestEntry() })) };
     },
   };
 }

@@ -50,6 +50,19 @@ describe('an edit by hand', () => {
     expect(await board.update(id, () => ({ points: 1 }), { actor })).toMatchObject({ title: 'second', revision: 4 });
   });
 
+  test('right after a write is seen, also in place and of the same length', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { id, path } = await aTask();
+      const file = join(harness.dir, path);
+      writeFileSync(file, readFileSync(file, 'utf8').replace('title: a', 'title: b'));
+      expect((await board.get(id))?.task.title).toBe('b');
+      const { path: other, id: another } = await aTask();
+      const second = join(harness.dir, other);
+      writeFileSync(second, readFileSync(second, 'utf8').replace('title: a', 'title: b'));
+      expect(await board.update(another, () => ({ points: 1 }), { actor })).toMatchObject({ title: 'b', points: 1 });
+    }
+  });
+
   test('in the very moment of a write is not lost', async () => {
     const { id, path } = await aTask();
     let runs = 0;

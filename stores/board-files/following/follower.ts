@@ -8,7 +8,7 @@ import { eachLimited } from '../format/each-limited';
 import type { FrontMatter } from '../format/front-matter';
 import { stampHandEdit } from '../format/hand-edit';
 import { isTaskFileName, locations, nameSuggests, partsOf, type TaskPath, taskPath } from '../format/layout';
-import { fingerprintOf, isMissing, readTaskFile, statOf } from '../format/read-task-file';
+import { fingerprintOf, isMissing, readTaskFile, statNow, statOf } from '../format/read-task-file';
 import type { RecentSources } from '../format/recent-sources';
 import type { TaskIndex } from '../index/task-index';
 import type { HeldLock, TaskLocks } from '../task-locks';
@@ -54,7 +54,7 @@ export function createFollower(deps: FollowerDeps): Follower {
     for (;;) {
       const indexed = index.fileAt(path);
       if (indexed && !indexed.fresh) {
-        const stats = await statOf(join(dir, path));
+        const stats = statNow(join(dir, path));
         if (stats && fingerprintOf(stats).signature === indexed.signature) {
           return;
         }
@@ -117,6 +117,10 @@ export function createFollower(deps: FollowerDeps): Follower {
     const gone: TaskPath[] = [];
     const claims: LoadedTask[] = [];
     const read = async (path: TaskPath): Promise<void> => {
+      const unchanged = unchangedTask(path, id);
+      if (unchanged) {
+        return void claims.push(unchanged);
+      }
       const state = await readTaskFile(join(dir, path));
       if (state.kind === 'missing') {
         return void gone.push(path);
@@ -162,6 +166,20 @@ export function createFollower(deps: FollowerDeps): Follower {
       index.drop(path);
     }
     return current.length === 1 ? current[0] : undefined;
+  }
+
+  /** A task that this process has written last, by the times of its file alone. */
+  function unchangedTask(path: TaskPath, id: string): LoadedTask | undefined {
+    const file = index.fileAt(path);
+    if (file?.kind !== 'task' || file.task.id !== id || file.fresh) {
+      return undefined;
+    }
+    const source = recent.get(file.hash)?.source;
+    if (!source) {
+      return undefined;
+    }
+    const stats = statNow(join(dir, path));
+    return stats && fingerprintOf(stats).signature === file.signature ? { file, source } : undefined;
   }
 
   async function stampedOrAsIs(claims: LoadedTask[], held: HeldLock): Promise<LoadedTask[]> {

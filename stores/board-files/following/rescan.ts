@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { Log } from '../../../platform/log/log';
 import { sweepTemporaryFiles } from '../format/durable-file';
@@ -44,7 +44,11 @@ export function startRescan({ dir, index, follower, watcher, log, everyMs }: Res
       queue = index.paths();
     }
     const share = watcher.isComplete() ? Math.ceil(index.paths().length / roundsPerPass) : queue.length;
-    await eachLimited(looksAtOnce, queue.splice(0, share), (path) => follower.observe(path));
+    await eachLimited(looksAtOnce, queue.splice(0, share), async (path) => {
+      // Requests have their turn between two files.
+      await setImmediate();
+      await follower.observe(path);
+    });
     rounds += 1;
     if (rounds % sweepEveryRounds === 0) {
       for (const location of locations) {

@@ -1,14 +1,31 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { close, fsync, futimes, open, writeFile } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { namingFullDisk } from '../../../platform/errors/disk-full';
 import { syncPath } from '../../../platform/processes/disk/sync-path';
-import { fingerprintOf, statOf } from './read-task-file';
+import { type Fingerprint, fingerprintOf, statOf } from './read-task-file';
 
 /** An editor that takes no locks changed the file between its read and its write here; read it again. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 }
+
+/** Operations on a file by its descriptor, which take half of the time of those of a `FileHandle`. */
+const byDescriptor = {
+  open: promisify(open),
+  write: (descriptor: number, text: string): Promise<void> => promisify(writeFile)(descriptor, text),
+  date: promisify(futimes),
+  sync: promisify(fsync),
+  close: promisify(close),
+};
+
+/**
+ * How long before its writing a file is dated, in milliseconds, which is more than a tick of any file system: another write
+ * changes the time of the file then, however soon it follows.
+ */
+const datedBackMs = 100;
 
 const temporaryName = /^\..+\.md\.\d+-[0-9a-f]{12}\.tmp$/;
 
@@ -26,16 +43,18 @@ interface Replacement {
  * Replaces the file at `path` by `text`, or makes the file when `seen` is undefined. After a crash at any moment the old or the
  * new file exists, whole.
  *
+ * @returns the fingerprint of what is at `path` then, which is fresh when an editor has replaced it already
  * @throws FileChangedError when the file is not the seen one any more; DiskFullError, and then nothing is changed
  */
-export function replaceFile(path: string, text: string, replacement: Replacement): Promise<void> {
+export function replaceFile(path: string, text: string, replacement: Replacement): Promise<Fingerprint> {
   return namingFullDisk('the task files', () => replace(path, text, replacement));
 }
 
-async function replace(path: string, text: string, { seen, beforeCommit }: Replacement): Promise<void> {
+async function replace(path: string, text: string, { seen, beforeCommit }: Replacement): Promise<Fingerprint> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`);
+  const dated = Date.now() - datedBackMs;
   try {
-    await writeThrough(temporary, text);
+    await writeThrough(temporary, text, dated);
     const stats = await statOf(path);
     if ((stats && fingerprintOf(stats).signature) !== seen) {
       throw new FileChangedError(path);
@@ -46,7 +65,9 @@ async function replace(path: string, text: string, { seen, beforeCommit }: Repla
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncPath(dirname(path));
+  const [stats] = await Promise.all([statOf(path), syncPath(dirname(path))]);
+  const isOurs = stats !== undefined && Math.abs(stats.mtimeMs - dated) < 1;
+  return { signature: stats ? fingerprintOf(stats).signature : '', fresh: !isOurs };
 }
 
 /** Gives a file another name, on disk too when this returns. @throws FileChangedError when the name is taken */
@@ -87,12 +108,13 @@ export async function sweepTemporaryFiles(folder: string): Promise<void> {
   }
 }
 
-async function writeThrough(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx');
+async function writeThrough(path: string, text: string, dated: number): Promise<void> {
+  const descriptor = await byDescriptor.open(path, 'wx');
   try {
-    await handle.writeFile(text);
-    await handle.sync();
+    await byDescriptor.write(descriptor, text);
+    await byDescriptor.date(descriptor, dated / 1_000, dated / 1_000);
+    await byDescriptor.sync(descriptor);
   } finally {
-    await handle.close();
+    await byDescriptor.close(descriptor);
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, parseDocument, stringify, visit, type YAMLMap } from 'yaml';
 import { excessOf } from '../../../platform/yaml/limits';
 import { type FieldSources, fieldSources } from './field-sources';
-import { parseSimpleFields } from './simple-fields';
+import { parseSimpleFields, printSimpleField } from './simple-fields';
 
 /** The two parts of a task file. */
 export interface FrontMatter {
@@ -135,7 +135,9 @@ export function printFrontMatter(
 
 /** The lines of one field. */
 export const printField = (name: string, value: unknown, { quoted }: Notation = {}): string =>
-  stringify({ [name]: value }, quoted ? { ...quoting, defaultKeyType: 'PLAIN' } : printing);
+  quoted
+    ? stringify({ [name]: value }, { ...quoting, defaultKeyType: 'PLAIN' })
+    : (printSimpleField(name, value) ?? stringify({ [name]: value }, printing));
 
 /** A whole text of its two parts. */
 export const withFences = (yaml: string, body: string): string =>

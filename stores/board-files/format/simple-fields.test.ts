@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { parse } from 'yaml';
-import { parseSimpleFields } from './simple-fields';
+import { parse, stringify } from 'yaml';
+import { parseSimpleFields, printSimpleField } from './simple-fields';
 
 const plainPiece = fc.constantFrom('a', 'Z', '0', '12', ' ', ':', '-', '.', ',', '/', '@', '(', ')', '+', '_', 'null');
 const trickyPiece = fc.constantFrom(
@@ -27,6 +27,25 @@ describe('simple front matter fields', () => {
         }
         simple += 1;
         expect(found.fields).toEqual(parse(yaml, { schema: 'core' }));
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(simple).toBeGreaterThan(200);
+  });
+
+  test('what it prints, it prints as the YAML printer does', () => {
+    const name = fc.constantFrom('id', 'title', 'a1', 'null', 'True', '__proto__', 'a b');
+    const text = fc.array(piece, { minLength: 0, maxLength: 12 }).map((pieces) => pieces.join(''));
+    let simple = 0;
+    fc.assert(
+      fc.property(name, fc.oneof(text, fc.integer(), fc.double(), fc.boolean()), (field, value) => {
+        const line = printSimpleField(field, value);
+        if (line === undefined) {
+          return;
+        }
+        simple += 1;
+        expect(line).toBe(stringify({ [field]: value }, { schema: 'core', lineWidth: 0 }));
+        expect(parseSimpleFields(line)?.fields).toEqual({ [field]: value });
       }),
       { numRuns: 5_000 },
     );

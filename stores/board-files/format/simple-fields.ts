@@ -32,6 +32,16 @@ export function parseSimpleFields(
   return { fields, sources: { byField, tail: '' } };
 }
 
+/** The line of a field that {@link parseSimpleFields} reads, as a YAML printer has it; `undefined` for any other. */
+export function printSimpleField(name: string, value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    return undefined;
+  }
+  const line = `${name}: ${value}`;
+  const isSimple = simpleLine.test(line) && !notText.test(name) && Object.is(valueOf(String(value)), value);
+  return isSimple ? `${line}\n` : undefined;
+}
+
 function valueOf(text: string): string | number | undefined {
   if (wholeNumber.test(text)) {
     return Number(text);

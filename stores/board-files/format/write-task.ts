@@ -11,7 +11,7 @@ import type { FrontMatter } from './front-matter';
 import type { TaskPath } from './layout';
 import { patchFrontMatter } from './patched-front-matter';
 import { deepFreeze, plain } from './plain';
-import { fingerprintOf, hashOf, maxTaskFileBytes, statOf } from './read-task-file';
+import { hashOf, maxTaskFileBytes } from './read-task-file';
 import type { RecentSources, WrittenTask } from './recent-sources';
 import { parseTask, partsOfTask, printTask, TaskDocumentError, taskOf } from './task-document';
 
@@ -34,25 +34,16 @@ export interface TaskWrite {
  */
 export async function writeTask({ dir, path, task, seen, held, recent }: TaskWrite): Promise<TaskFile> {
   const written = patch(task, seen?.source) ?? compose(task, seen?.source);
-  await replaceFile(join(dir, path), written.text, {
+  const fingerprint = await replaceFile(join(dir, path), written.text, {
     seen: seen?.signature,
     beforeCommit: () => {
       held.assertHeld();
       currentOperation()?.noteWrite();
     },
   });
-  const stats = await statOf(join(dir, path));
   const hash = hashOf(written.text);
   recent.put({ ...written, hash }, seen?.hash);
-  // Fresh: the next check reads the file again, in case an editor changed it before its times were read.
-  return {
-    kind: 'task',
-    path,
-    hash,
-    signature: stats ? fingerprintOf(stats).signature : '',
-    fresh: true,
-    task: written.task,
-  };
+  return { kind: 'task', path, hash, ...fingerprint, task: written.task };
 }
 
 interface Composed extends WrittenTask {
