@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { type ProcessEntry, processIds, readProcess, readProcessNow, readProcessTable } from './process-table';
+import { ofEachProcess, type ProcessEntry, readProcess, readProcessNow, readProcessTable } from './process-table';
 
 /**
  * Names one process for good: a pid alone is reused after a while, a pid with its start time is not, and neither means anything
@@ -97,13 +96,21 @@ export async function isGone(identity: VisibleProcess): Promise<boolean> {
  * Whether a process was started with `name=value` in its environment; `undefined` where that cannot be determined: outside
  * Linux, of a process this user may not inspect, or of one that shows no environment because it is about to be gone.
  */
-export async function startedWith(pid: number, name: string, value: string): Promise<boolean | undefined> {
-  return startedWithAny(pid, [{ name, value }]);
+export const startedWith = (pid: number, name: string, value: string): boolean | undefined =>
+  startedWithAny(pid, [{ name, value }]);
+
+/** The environment that a process was started with; empty where it cannot be read. */
+function environmentOf(pid: number): Buffer {
+  try {
+    return readFileSync(`/proc/${pid}/environ`);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
-async function startedWithAny(pid: number, markers: readonly ProcessMarker[]): Promise<boolean | undefined> {
-  const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  if (!environment?.length) {
+function startedWithAny(pid: number, markers: readonly ProcessMarker[]): boolean | undefined {
+  const environment = environmentOf(pid);
+  if (environment.length === 0) {
     return undefined;
   }
   return markers.some(({ name, value }) => environmentHolds(environment, name, value));
@@ -130,17 +137,28 @@ export async function findGroup(groupId: number): Promise<ProcessIdentity[]> {
   return table.filter((entry) => entry.groupId === groupId && !entry.zombie).map(identityOf);
 }
 
+/** The identity of a running process that was seen a moment ago. */
+function identifyNow(pid: number): ProcessIdentity | undefined {
+  const entry = readProcessNow(pid);
+  return entry && !entry.zombie ? identityOf(entry) : undefined;
+}
+
 /** Running processes that were started with a variable in their environment, and its value. Linux only, as below. */
-export async function findEnvironment(name: string): Promise<{ identity: ProcessIdentity; value: string }[]> {
-  const matches = await Promise.all(
-    (await processIds()).map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-      const entry = environment.split('\0').find((each) => each.startsWith(`${name}=`));
-      const identity = entry === undefined ? undefined : await identify(pid);
-      return identity && entry !== undefined ? [{ identity, value: entry.slice(name.length + 1) }] : [];
-    }),
-  );
-  return matches.flat();
+export function findEnvironment(name: string): Promise<{ identity: ProcessIdentity; value: string }[]> {
+  const start = Buffer.from(`${name}=`);
+  return ofEachProcess((pid) => {
+    const environment = environmentOf(pid);
+    // Most processes have no such variable: theirs are not taken apart.
+    if (!environment.includes(start)) {
+      return undefined;
+    }
+    const entry = environment
+      .toString('utf8')
+      .split('\0')
+      .find((each) => each.startsWith(`${name}=`));
+    const identity = entry === undefined ? undefined : identifyNow(pid);
+    return identity && entry !== undefined ? { identity, value: entry.slice(name.length + 1) } : undefined;
+  });
 }
 
 /**
@@ -151,9 +169,5 @@ export const findByEnvironment = (name: string, value: string): Promise<ProcessI
   findMarked([{ name, value }]);
 
 /** Likewise for any of several variables. */
-export async function findMarked(markers: readonly ProcessMarker[]): Promise<ProcessIdentity[]> {
-  const holds = async (pid: number): Promise<ProcessIdentity | undefined> =>
-    (await startedWithAny(pid, markers)) ? identify(pid) : undefined;
-  const matches = await Promise.all((await processIds()).map(holds));
-  return matches.filter((identity) => identity !== undefined);
-}
+export const findMarked = (markers: readonly ProcessMarker[]): Promise<ProcessIdentity[]> =>
+  ofEachProcess((pid) => (startedWithAny(pid, markers) ? identifyNow(pid) : undefined));

@@ -72,7 +72,7 @@ async function stateOf(
   if (!isThere) {
     return { refused: (await identify(identity.pid)) ? 'process-identity-mismatch' : 'process-not-found' };
   }
-  const isOurs = await startedWith(identity.pid, attemptVariable, attemptId);
+  const isOurs = startedWith(identity.pid, attemptVariable, attemptId);
   if (isOurs) {
     return {};
   }

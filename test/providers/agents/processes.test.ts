@@ -86,14 +86,14 @@ describe('identity', () => {
   it('reports what a process was started with, unless it shows nothing, as one does that is about to be gone', async () => {
     const child = start(idle, { env: { TOLD: 'yes' } });
     await firstLine(child);
-    expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBe(true);
-    expect(await startedWith(child.pid!, 'TOLD', 'ye')).toBe(false);
+    expect(startedWith(child.pid!, 'TOLD', 'yes')).toBe(true);
+    expect(startedWith(child.pid!, 'TOLD', 'ye')).toBe(false);
     const silent = start('exec env -i tail -n 1 -f /etc/passwd');
     await firstLine(silent);
-    expect(await startedWith(silent.pid!, 'TOLD', 'yes')).toBeUndefined();
+    expect(startedWith(silent.pid!, 'TOLD', 'yes')).toBeUndefined();
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(await startedWith(child.pid!, 'TOLD', 'yes')).toBeUndefined();
+    expect(startedWith(child.pid!, 'TOLD', 'yes')).toBeUndefined();
   });
 
   it('finds processes by an exact variable of their environment', async () => {
