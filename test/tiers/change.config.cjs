@@ -1,5 +1,5 @@
-/** `npm test`: all that a change must pass. */
+/** `npm test`: all that a change must pass at a desk. */
 const all = require('../../jest.config.js');
-const { crash, page } = require('./files.cjs');
+const { crash, e2e, page } = require('./files.cjs');
 
-module.exports = { ...all, testPathIgnorePatterns: [...all.testPathIgnorePatterns, ...crash, ...page] };
+module.exports = { ...all, testPathIgnorePatterns: [...all.testPathIgnorePatterns, ...crash, ...e2e, ...page] };
