@@ -26,7 +26,7 @@ describe.each(pages)('%s', (page) => {
 
   it('names scripts and programs that there are', () => {
     const text = read(page);
-    const scripts = [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name = '']) => name);
+    const scripts = [...text.matchAll(/npm run ([a-z0-9:]+)/g)].map(([, name = '']) => name);
     expect(scripts.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
     const built = [...text.matchAll(/node dist\/([\w/.-]+)\.js/g)].map(([, path = '']) => `${path}.ts`);
     expect(built.filter((path) => !existsSync(join(root, path)))).toEqual([]);
