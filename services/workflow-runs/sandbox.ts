@@ -57,7 +57,16 @@ export async function openCommandSandbox({
         ? `This host cannot confine it: ${missing.join(' ')}`
         : undefined;
     },
-    async open({ id, preset: presetId, workspace }) {
+    servingProblem(id) {
+      const preset = presets.get(id);
+      if (!preset || networkModeOf(preset.network) !== 'shared') {
+        return undefined;
+      }
+      const own = ids.filter((each) => networkModeOf((presets.get(each) ?? preset).network) !== 'shared');
+      const choose = own.length > 0 ? `choose ${own.join(' or ')}` : 'add one with "defaultEgress": "deny"';
+      return `The sandbox preset ${id} shares the network of its host, where a port may be that of another program: ${choose}.`;
+    },
+    async open({ id, preset: presetId, workspace, serves }) {
       const preset = presets.get(presetId);
       if (!preset) {
         throw new Error(`There is no sandbox preset ${presetId}.`);
@@ -70,10 +79,12 @@ export async function openCommandSandbox({
         given: [],
         home: homedir(),
         callsApi: false,
+        serves,
       });
       return {
         wrap: (program) => sandbox.wrap(program),
         environment: sandbox.environment,
+        connect: () => sandbox.connect(),
         close: () => sandbox.close(false),
       };
     },
