@@ -17,8 +17,8 @@ import { inRuntime, layoutOf } from './layout';
 import type { Mount, Stand } from './mounts';
 import type { ProbedSandbox } from './probe';
 import { SandboxError } from './sandbox-error';
-import { openServing } from './serving';
 import type { SandboxHost } from './sandbox-host';
+import { openServing } from './serving';
 
 /** What a run is confined to. */
 export interface RunSandboxInput {

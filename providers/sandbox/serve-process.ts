@@ -17,7 +17,13 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const) {
 function join(client: Socket, hosts: readonly string[]): void {
   const [host, ...others] = hosts;
   const server = connect({ host, port: Number(port), allowHalfOpen: true });
-  const next = (): void => void (others.length > 0 && !client.destroyed ? join(client, others) : client.destroy());
+  const next = (): void => {
+    if (others.length > 0 && !client.destroyed) {
+      join(client, others);
+    } else {
+      client.destroy();
+    }
+  };
   server.once('error', next);
   server.once('connect', () => {
     server.off('error', next);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
 import { type SandboxPreset, sandboxPresetUpdate } from '../../contracts/settings/sandbox';
@@ -10,6 +10,7 @@ import { errorMessage } from '../../platform/errors/app-error';
 import { openRunSandbox } from '../../providers/sandbox/run-sandbox';
 import { createSandboxHost } from '../../providers/sandbox/sandbox-host';
 import type { CommandSandbox } from './commands/command-sandbox';
+import { sandboxDirectory } from './commands/workspace';
 
 /** Thrown at start when the presets cannot be used. */
 export class SandboxPresetsError extends Error {
@@ -40,7 +41,7 @@ export async function openCommandSandbox({
   }
   const presets = await readPresets(path);
   const host = createSandboxHost({ protectedPaths: [resolve(dataDir)] });
-  const directory = join(resolve(dataDir), 'workflow-runs', 'sandbox');
+  const directory = sandboxDirectory({ BOARD_DATA_DIR: dataDir });
   const ids = [...presets.keys()] as [string, ...string[]];
   return {
     presets: ids,

@@ -86,7 +86,7 @@ export async function perform(node: GraphNode, underWay: StageUnderWay, run: Sta
   const { progress } = run;
   const { stage } = underWay;
   try {
-    const { outcome, reported } = await withHooks(node, underWay, run, () => work(node, underWay, run));
+    const { outcome, reported } = await withHooks({ node, underWay }, run, () => work(node, underWay, run));
     progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', reported);
     return outcome;
   } catch (error) {

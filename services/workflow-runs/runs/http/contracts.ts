@@ -5,7 +5,7 @@ import { pageFields } from '../../http/pages';
 import { hookEvents, runId, runStatus, stage } from '../run';
 
 /** Text from a caller: no NUL and no other control characters than tab and line breaks. */
-const text = (most: number) =>
+export const text = (most: number) =>
   z
     .string()
     .min(1)
@@ -39,7 +39,7 @@ const llm = z.strictObject({
 });
 
 /** A program and its arguments, none in a shell. */
-const argv = z.array(text(8_000)).min(1).max(100);
+export const argv = z.array(text(8_000)).min(1).max(100);
 
 /** As JSON: a run has them in its input. */
 const maxHooks = 100_000;
@@ -178,13 +178,6 @@ export const steerInput = z
     guidance: text(10_000),
   })
   .meta({ id: 'SteerInput' });
-
-export const previewInput = z
-  .strictObject({
-    port: z.number().int().min(1).max(65_535),
-    expires_in_secs: z.number().int().min(1).max(86_400),
-  })
-  .meta({ id: 'PreviewInput' });
 
 /** A file before and after a run; empty where it was not there. */
 const fileText = z.object({ name: z.string(), contents: z.string() });

@@ -21,10 +21,10 @@ import {
   newRun,
   repositoryOf,
 } from './new-run';
-import { assertHooks } from './run-hooks';
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 import { defaultsOf } from './run-defaults';
+import { assertHooks } from './run-hooks';
 
 const shared = { mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });

@@ -3,8 +3,8 @@ import type { CommandActivities } from '../../commands/activities';
 import type { CommandInput, CommandResult } from '../../commands/messages';
 import { type GraphNode, usualCommandMs } from '../../graph/graph';
 import type { StageUnderWay } from '../execution/cursor';
-import { fillIn } from '../execution/prompt-text';
 import type { RunProgress } from '../execution/progress';
+import { fillIn } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
 import { nextAttempt, noteFailure } from './attempts';
 

@@ -65,8 +65,7 @@ export async function assertHooks(occasion: Occasion, run: StageContext): Promis
  * @throws what the work throws
  */
 export async function withHooks(
-  node: GraphNode,
-  underWay: StageUnderWay,
+  { node, underWay }: { node: GraphNode; underWay: StageUnderWay },
   run: StageContext,
   work: () => Promise<Worked>,
 ): Promise<Worked> {
