@@ -51,6 +51,19 @@ export function createCommandActivities(dependencies: CommandDependencies) {
     }
   }
 
+  /** Runs the program, and stores how it has ended before anything else is done. */
+  async function runOnce(
+    input: CommandInput,
+    host: { sandbox: CommandSandbox; workspace: string },
+  ): Promise<CommandResult> {
+    const { runId, stageId, attempt } = input;
+    const ended = await confined(input, host);
+    const result = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
+    await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
+    await commandResults.put(runId, stageId, { attempt, result, uncommitted: true });
+    return result;
+  }
+
   return {
     /** Gives the run a workspace on this host, unless it has one; returns the task queue of its host. */
     assignWorkspace: ({ runId }: { runId: string }): Promise<string> => workspaces.assign(runId),
@@ -64,8 +77,8 @@ export function createCommandActivities(dependencies: CommandDependencies) {
     async runCommand(input: CommandInput): Promise<CommandResult> {
       const { runId, stageId, attempt } = input;
       const done = await commandResults.get(runId, stageId, attempt);
-      if (done) {
-        return done;
+      if (done && done.uncommitted !== true) {
+        return done.result;
       }
       const run = await runs.get(runId);
       if (!run) {
@@ -81,11 +94,9 @@ export function createCommandActivities(dependencies: CommandDependencies) {
           throw error instanceof GitFailedError ? refused(error.message) : error;
         });
       }
-      const ended = await confined(input, { sandbox, workspace });
-      const fit = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
-      const result = { ...fit, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
-      await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
-      await commandResults.put(runId, stageId, { attempt, result });
+      const ended = done?.result ?? (await runOnce(input, { sandbox, workspace }));
+      const result = { ...ended, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
+      await commandResults.put(runId, stageId, { attempt, result, uncommitted: false });
       return result;
     },
   };

@@ -27,7 +27,8 @@ interface SweepDependencies {
  */
 export async function sweepWorkspaces({ directory, retentionMs, runs, endUse, now }: SweepDependencies): Promise<void> {
   const problems: unknown[] = [];
-  for (const name of await readdir(directory).catch(() => [])) {
+  // Sorted, what is left of an earlier removal is first, and frees the name for another.
+  for (const name of (await readdir(directory).catch(() => [])).sort()) {
     try {
       if (name.startsWith(removing)) {
         await rm(join(directory, name), { recursive: true, force: true });
