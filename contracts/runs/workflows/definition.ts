@@ -78,6 +78,14 @@ const outputSchema = z
   .record(z.string().max(200), z.json())
   .refine((schema) => JSON.stringify(schema).length <= maxSchema, `must not exceed ${maxSchema} characters`);
 
+/** By which steps name a schema of their workflow. */
+const schemaName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,39}$/,
+    'lower-case letters, digits, dash and underscore, at most 40; starts with a letter',
+  );
+
 /** What every step that launches an agent has. */
 const launching = {
   agent: slug,
@@ -86,9 +94,9 @@ const launching = {
   session: z.strictObject({ mode: z.enum(['fresh', 'continue']) }).optional(),
   /** The text that its agent works on; `{{name}}` and `{{steps.<id>.output}}` stand for values. */
   input: text(20_000).optional(),
-  /** The file that its agent has to write, and the JSON schema that its summary has to fit. */
+  /** The file that its agent has to write, and the JSON schema that its summary has to fit, or its name in `schemas`. */
   output: z
-    .strictObject({ file: filePath.max(500).optional(), schema: outputSchema.optional() })
+    .strictObject({ file: filePath.max(500).optional(), schema: z.union([schemaName, outputSchema]).optional() })
     .refine(({ file, schema }) => file !== undefined || schema !== undefined, 'needs a file or a schema')
     .optional(),
   acceptance_criteria: z.array(text(1_000, 1)).max(20).optional(),
@@ -209,6 +217,11 @@ const definitionFields = {
   agents: z.array(workflowAgent).min(1).max(20),
   steps: z.array(workflowStep).min(1).max(50),
   variables: workflowVariables.optional(),
+  /** JSON schemas that outputs of steps name. */
+  schemas: z
+    .record(schemaName, outputSchema)
+    .refine((schemas) => Object.keys(schemas).length <= 20, 'has at most 20 entries')
+    .optional(),
 };
 
 /** A workflow as it is written, in JSON or YAML. */

@@ -29,7 +29,7 @@ export function newWorkflowRun(
     task,
   }: {
     context?: WorkflowVariables | undefined;
-    task?: { id: string; title: string; description?: string | undefined } | undefined;
+    task?: { id: string; title: string; type: string; description?: string | undefined } | undefined;
   },
 ): WorkflowRunRecord | { issues: WorkflowIssue[] } {
   const read = variablesOf(definition, context);
@@ -54,6 +54,7 @@ export function newWorkflowRun(
     ...{ name: definition.name, graph: compiled.graph, vars: { ...scalars(read.values), ...ofTask } },
     board: {
       ...{ workflowId, version, taskId: task?.id ?? null, resumedFrom: null },
+      ...compact({ taskType: task?.type }),
       steps: stepsOf(definition, compiled),
     },
   });

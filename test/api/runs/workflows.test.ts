@@ -143,7 +143,13 @@ describe('workflow definitions', () => {
     ['a part of an output without a schema', withStep({ input: '{{steps.a.output.x}}' }), 'steps.0.input'],
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
     ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
-    ['schemas', aDefinition({ schemas: {} }), 'schemas'],
+    ['schemas by other names', aDefinition({ schemas: { 'A b': {} } }), 'schemas.A b'],
+    ['a named schema that is none', aDefinition({ schemas: { review: { type: 'text' } } }), 'schemas.review'],
+    [
+      'a schema that is not there',
+      { ...withStep({ input: 'x', output: { schema: 'constructor' } }), schemas: { review: {} } },
+      'steps.0.output.schema',
+    ],
     ['a tool without a server', withStep({ type: 'tool', agent: undefined, tool: 'x' }), 'steps.0.server'],
     [
       'an unknown value in arguments',
@@ -229,6 +235,22 @@ describe('workflow definitions', () => {
     expect(byId.has('parts.2')).toBe(false);
     expect((await dry({ unknown: 1 })).body).toMatchObject({ valid: false, issues: [{ path: 'context.unknown' }] });
     expect((await dry({ parts: 'one' })).body).toMatchObject({ valid: false, issues: [{ path: 'context.parts' }] });
+  });
+
+  it('have schemas that outputs name, whose parts are values', async () => {
+    const schema = { type: 'object', properties: { score: { type: 'number' } } };
+    const definition = aDefinition({
+      id: 'by-name',
+      schemas: { review: schema },
+      steps: [
+        launching('a', { input: 'x', output: { schema: 'review' } }),
+        launching('b', { input: '{{steps.a.output.score}}' }),
+      ],
+    });
+    expect(await lint(definition)).toEqual({ valid: true, issues: [] });
+    expect((await board.call('POST', path, { body: definition })).status).toBe(201);
+    const { body } = await board.call('POST', `${path}/by-name/dry-run`, { body: {} });
+    expect(body.nodes.find(({ id }: { id: string }) => id === 'a').input).toContain(JSON.stringify(schema));
   });
 
   it('are made of recipes, each of which can be created', async () => {
