@@ -19702,6 +19702,16 @@ export interface components {
             description?: string;
             id: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             revision: number;
             schedule?: {
                 cron: string & (unknown & unknown);
@@ -19759,6 +19769,16 @@ export interface components {
             description?: string;
             id: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             schedule?: {
                 cron: string & (unknown & unknown);
                 enabled?: boolean;
@@ -19838,6 +19858,16 @@ export interface components {
             expectedRevision?: number;
             id?: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             schedule?: {
                 cron: string & (unknown & unknown);
                 enabled?: boolean;

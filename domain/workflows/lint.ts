@@ -2,6 +2,7 @@ import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
 import type {
   LaunchingStep,
   LoopStep,
+  OutputTarget,
   ToolStep,
   WorkflowDefinition,
   WorkflowStep,
@@ -29,8 +30,27 @@ export function definitionIssues(definition: WorkflowDefinition): WorkflowIssue[
     ...repeated(ids, 'steps'),
     ...Object.entries(definition.schemas ?? {}).flatMap(([name, schema]) => problemOf(schema, `schemas.${name}`)),
     ...definition.steps.flatMap((step, at) => stepIssues(step, { at, known, definition })),
+    ...(definition.outputTargets ?? []).flatMap((target, at) => targetIssues(target, at, { known, definition })),
     ...(definition.schedule && definition.steps.some(worksOnTask)
       ? [{ path: 'schedule', message: 'needs an input in every step that launches an agent: its runs have no task' }]
+      : []),
+  ];
+}
+
+/** What is wrong with where a result is written. */
+function targetIssues(
+  { type, content }: OutputTarget,
+  at: number,
+  { known, definition }: Omit<Place, 'at'>,
+): WorkflowIssue[] {
+  const path = `outputTargets.${at}`;
+  return [
+    ...(content === undefined ? [] : templateIssues(`${path}.content`, { template: content, known })),
+    ...(content === undefined && known.outputs.size === 0
+      ? [{ path: `${path}.content`, message: 'is required: no step has an output' }]
+      : []),
+    ...(type === 'comment' && definition.schedule
+      ? [{ path: `${path}.type`, message: 'must not be comment with a schedule: its runs have no task' }]
       : []),
   ];
 }

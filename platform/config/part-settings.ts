@@ -94,6 +94,7 @@ export const partSettings = {
     ...temporal,
     ...runs,
     'BOARD_AGENT_USER',
+    'BOARD_DOCS_DIR',
     'BOARD_SKILL_ROOTS',
     'BOARD_SANDBOX_API_ADDRESS',
     'BOARD_SANDBOX_READ_PATHS',

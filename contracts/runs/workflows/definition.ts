@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { filePath, phase, revision, slug, text, timestamp } from '../../common';
+import { docPath } from '../../knowledge/doc';
 import { listPage } from '../../query';
 import { cronExpression, timezoneName } from '../../schedule-times';
 
@@ -206,6 +207,19 @@ const workflowSchedule = z.strictObject({
 });
 export type WorkflowSchedule = z.infer<typeof workflowSchedule>;
 
+/** What is written: a text with values; the output of the last step when absent. */
+const content = text(20_000, 1).optional();
+
+/** Where the result of a run that reaches its end is written. */
+const outputTarget = z.discriminatedUnion('type', [
+  /** A comment on the task of the run. */
+  z.strictObject({ type: z.literal('comment'), content }),
+  /** A document of the workspace, which is replaced. */
+  z.strictObject({ type: z.literal('document'), path: docPath, content }),
+]);
+
+export type OutputTarget = z.infer<typeof outputTarget>;
+
 const definitionFields = {
   name: text(150, 1),
   description: text(5_000).optional(),
@@ -217,6 +231,7 @@ const definitionFields = {
   agents: z.array(workflowAgent).min(1).max(20),
   steps: z.array(workflowStep).min(1).max(50),
   variables: workflowVariables.optional(),
+  outputTargets: z.array(outputTarget).min(1).max(10).optional(),
   /** JSON schemas that outputs of steps name. */
   schemas: z
     .record(schemaName, outputSchema)

@@ -50,6 +50,11 @@ export function newWorkflowRun(
     ...{ task_id: task.id, task_title: task.title },
     task_description: (task.description ?? '').slice(0, maxDescription),
   };
+  if (!task && definition.outputTargets?.some(({ type }) => type === 'comment')) {
+    return {
+      issues: [{ path: 'taskId', message: 'is required: the result is written as a comment on the task of the run' }],
+    };
+  }
   return record(beginning, {
     ...{ name: definition.name, graph: compiled.graph, vars: { ...scalars(read.values), ...ofTask } },
     board: {

@@ -7,7 +7,7 @@ import { askModel } from '../stages/ask-model';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
 import { withHooks } from '../stages/hooks';
-import { runLaunch } from '../stages/launch';
+import { runLaunch, runWrite } from '../stages/launch';
 import { runMap } from '../stages/map';
 import { runTool } from '../stages/tool';
 import { awaitWebhook } from '../stages/webhook';
@@ -132,6 +132,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runTool(node, underWay, run);
     case 'launch':
       return runLaunch(node, underWay, run);
+    case 'write':
+      return runWrite(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':
