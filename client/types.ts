@@ -43546,9 +43546,11 @@ export interface operations {
             query?: {
                 /** @description How many are listed at most. */
                 limit?: number;
+                /** @description How many runs a workflow needs to be recommended */
                 minSamples?: number;
-                /** @description Only those of the task. */
+                /** @description The task that a run is to be for: runs for tasks of its type count */
                 taskId?: components["schemas"]["TaskId"];
+                /** @description Only runs that were started for tasks of this type count */
                 taskType?: string;
             };
             header?: never;

@@ -16,7 +16,7 @@ export interface WriteDependencies {
   board: Pick<Board, 'update' | 'exclusive'>;
   docs: Pick<DocStore, 'write'>;
   audit: Pick<AuditStore, 'record'>;
-  now(): Date;
+  now: () => Date;
 }
 
 /** Writes the results of workflow runs, in the name of who started them. Repeatable. */

@@ -1,7 +1,7 @@
 import { type Evidence, leastRate, type Outcome, recommend } from './recommend';
 
 const outcomes = (text: string, fields: Partial<Outcome> = {}): Outcome[] =>
-  [...text].map((each) => ({
+  text.split('').map((each) => ({
     ...{ succeeded: each === '+', startedAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:01:00.000Z' },
     ...fields,
   }));
