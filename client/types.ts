@@ -43546,11 +43546,11 @@ export interface operations {
             query?: {
                 /** @description How many are listed at most. */
                 limit?: number;
-                /** @description How many runs a workflow needs to be recommended */
+                /** @description Only workflows with at least so many ended runs. */
                 minSamples?: number;
-                /** @description The task that a run is to be for: runs for tasks of its type count */
+                /** @description Only those of the task. */
                 taskId?: components["schemas"]["TaskId"];
-                /** @description Only runs that were started for tasks of this type count */
+                /** @description Only runs that were started for tasks of this type. */
                 taskType?: string;
             };
             header?: never;

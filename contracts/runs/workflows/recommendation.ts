@@ -7,17 +7,11 @@ export const countedRuns = 50;
 
 export const launchRecommendationQuery = z
   .strictObject({
-    taskId: taskId
-      .optional()
-      .meta({ description: 'The task that a run is to be for: runs for tasks of its type count' }),
-    taskType: text(50, 1).optional().meta({ description: 'Only runs that were started for tasks of this type count' }),
-    minSamples: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(countedRuns)
-      .default(3)
-      .meta({ description: 'How many runs a workflow needs to be recommended' }),
+    /** The task that a run is to be for: runs for tasks of its type count. */
+    taskId: taskId.optional(),
+    taskType: text(50, 1).optional(),
+    /** How many runs a workflow needs to be recommended. */
+    minSamples: z.coerce.number().int().min(1).max(countedRuns).default(3),
     limit: z.coerce.number().int().min(1).max(100).default(10),
   })
   .refine(({ taskId: id, taskType }) => id === undefined || taskType === undefined, {
