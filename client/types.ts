@@ -8479,7 +8479,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recommend workflows that the caller may run, by how their runs have ended */
+        /** List workflows that the caller may run, by how their runs have ended */
         get: operations["listLaunchRecommendations"];
         put?: never;
         post?: never;

@@ -22,7 +22,7 @@ export function workflowRecommendationRoutes(
       method: 'get',
       path: '/workflows/launch-recommendations',
       operationId: 'listLaunchRecommendations',
-      summary: 'Recommend workflows that the caller may run, by how their runs have ended',
+      summary: 'List workflows that the caller may run, by how their runs have ended',
       query: launchRecommendationQuery,
       response: launchRecommendations,
       errors: [404],

@@ -22,7 +22,7 @@ const limits = { connections: 256, ofOne: 64, headerBytes: 16_384 } as const;
 
 /** Headers that are for the next hop alone. */
 const hopByHop = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'upgrade'];
-/** Credentials of whoever calls, and where they were: none reaches what is previewed. */
+/** Credentials of callers, and the page that they come from: none reaches what is previewed. */
 const requestOnly = [...hopByHop, 'host', 'cookie', 'authorization', 'referer'];
 /** What would change more of a browser than the page that is shown, or ask its user for credentials. */
 const responseOnly = [

@@ -33,7 +33,9 @@ const previewInput = z
 const opened = z
   .object({
     id: z.string(),
-    url: z.string().meta({ description: 'Whoever has it reaches the program, on the host of the service alone' }),
+    url: z
+      .string()
+      .meta({ description: 'Every caller that has it reaches the program, on the host of the service alone' }),
     expires_at: z.string(),
   })
   .meta({ id: 'OpenedPreview' });
@@ -125,8 +127,8 @@ export function previewRoutes(routes: Routes, { runs, previews, previewStore }: 
       ...shared,
       method: 'delete',
       path: '/runs/:id/previews/:previewId',
-      operationId: 'endRunPreview',
-      summary: 'End a preview; its program is killed and its URLs lead nowhere',
+      operationId: 'stopRunPreview',
+      summary: 'Stop a preview; its program is killed and its URLs lead nowhere',
       params: byPreview,
       response: z.undefined(),
       status: 204,

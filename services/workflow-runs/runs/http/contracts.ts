@@ -51,7 +51,7 @@ const hook = z
     command: argv,
     /** The nodes whose stages it is for; all that do work when absent. */
     nodes: z.array(text(64)).min(1).max(200).optional(),
-    /** Whether the stage or run fails when it fails; those at a start are, unless it says otherwise. */
+    /** Whether the stage or run fails when it fails; by its event when absent: those at a start are blocking. */
     blocking: z.boolean().optional(),
     timeout_ms: z.number().int().min(1_000).max(3_600_000).optional(),
   })

@@ -98,7 +98,7 @@ describe('hooks of a run', () => {
     expect(await runs.stages(refused)).toMatchObject([{ id: 'hooks:run_start:0', status: 'failed' }]);
   });
 
-  it('block, or do not, as they say themselves', async () => {
+  it('block by their event, or as they set it themselves', async () => {
     const graph = 'digraph { start -> a -> exit; a [type=command, command="true"] }';
     const free = await started(graph, [
       { event: 'run_start', blocking: false, command: ['no-such-program'] },

@@ -196,7 +196,7 @@ describe('a preview of a run', () => {
     expect((await visit(brief.url)).status).toBe(404);
   });
 
-  it('says that its program does not answer, and how it has ended', async () => {
+  it('shows that its program does not answer, and how it has ended', async () => {
     const id = await aRunWithWorkspace();
     const quiet = await opened(id, { command: ['sleep', '5502'] });
     expect(await visit(quiet.url)).toMatchObject({
@@ -272,7 +272,7 @@ describe('a preview of a run', () => {
     }
   });
 
-  it('leaves no process and no socket when the service ends, which its record says', async () => {
+  it('leaves no process and no socket when the service ends, which its record states', async () => {
     const id = await aRunWithWorkspace();
     const { id: previewId } = await opened(id, { command: ['sleep', '5504'] });
     await service.restart();

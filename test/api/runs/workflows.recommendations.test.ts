@@ -34,7 +34,7 @@ describe('recommendations of launches', () => {
     }
   }
 
-  it('are none without workflows and without runs, and say why', async () => {
+  it('are none without workflows and without runs, with the reason', async () => {
     expect((await get()).body).toEqual({
       ...{ taskType: null, recommendations: [], reason: 'There is no workflow that you may run.' },
     });
