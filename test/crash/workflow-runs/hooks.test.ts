@@ -23,7 +23,7 @@ const hooks = [
 ];
 
 describe('hooks of workflow runs after kills', () => {
-  test('each that has ended is not run again, and the run goes on behind it', async () => {
+  test('each that has ended is not run again, and the run continues behind it', async () => {
     const file = await aPresetsFile();
     let service: Service | undefined;
     try {
