@@ -75,6 +75,7 @@ import { traceRoutes } from './runs/traces/routes';
 import { trustRoutes } from './runs/trust/routes';
 import { watchdogRoutes } from './runs/watchdog/routes';
 import { workflowRoutes } from './runs/workflows/routes';
+import { workflowRecommendationRoutes } from './runs/workflows/routes.recommendations';
 import { workflowRunRoutes } from './runs/workflows/routes.runs';
 import { worktreeRoutes } from './runs/worktrees/routes';
 import { workspaceCapabilityRoutes } from './settings/capabilities/routes';
@@ -147,6 +148,7 @@ const workflowAreas: readonly Area<WorkflowContext>[] = [
   { routes: schedulerRoutes },
   { routes: trustRoutes },
   { routes: watchdogRoutes },
+  { routes: workflowRecommendationRoutes },
   { routes: workflowRoutes },
   { routes: workflowRunRoutes },
   { routes: worktreeRoutes },

@@ -8472,6 +8472,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/launch-recommendations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflows that the caller may run, by how their runs have ended */
+        get: operations["listLaunchRecommendations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/recipes": {
         parameters: {
             query?: never;
@@ -13214,6 +13231,22 @@ export interface components {
             manifest: components["schemas"]["RunLaunchManifest"];
             parentAttemptId?: components["schemas"]["AttemptId"];
             warnings?: components["schemas"]["LaunchFinding"][];
+        };
+        LaunchRecommendation: {
+            lastEndedAt: string | null;
+            medianDurationMs: number | null;
+            name: string;
+            samples: number;
+            score: number;
+            successes: number;
+            successRate: number;
+            version: number;
+            workflowId: components["schemas"]["WorkflowId"];
+        };
+        LaunchRecommendations: {
+            reason: string | null;
+            recommendations: components["schemas"]["LaunchRecommendation"][];
+            taskType: string | null;
         };
         LaunchRequest: {
             agent?: string;
@@ -19669,11 +19702,26 @@ export interface components {
             description?: string;
             id: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             revision: number;
             schedule?: {
                 cron: string & (unknown & unknown);
                 enabled?: boolean;
                 timezone?: string;
+            };
+            schemas?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             steps: components["schemas"]["WorkflowStep"][];
             /** Format: date-time */
@@ -19721,10 +19769,25 @@ export interface components {
             description?: string;
             id: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             schedule?: {
                 cron: string & (unknown & unknown);
                 enabled?: boolean;
                 timezone?: string;
+            };
+            schemas?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             steps: components["schemas"]["WorkflowStep"][];
             variables?: components["schemas"]["WorkflowVariables"];
@@ -19795,10 +19858,25 @@ export interface components {
             expectedRevision?: number;
             id?: components["schemas"]["WorkflowId"];
             name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
             schedule?: {
                 cron: string & (unknown & unknown);
                 enabled?: boolean;
                 timezone?: string;
+            };
+            schemas?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["__schema0"];
+                };
             };
             steps: components["schemas"]["WorkflowStep"][];
             variables?: components["schemas"]["WorkflowVariables"];
@@ -19883,7 +19961,7 @@ export interface components {
             on_false?: "skip" | "fail";
             output?: {
                 file?: string;
-                schema?: {
+                schema?: string | {
                     [key: string]: components["schemas"]["__schema0"];
                 };
             };
@@ -19924,7 +20002,7 @@ export interface components {
             on_false?: "skip" | "fail";
             output?: {
                 file?: string;
-                schema?: {
+                schema?: string | {
                     [key: string]: components["schemas"]["__schema0"];
                 };
             };
@@ -19979,7 +20057,7 @@ export interface components {
                     };
                     output?: {
                         file?: string;
-                        schema?: {
+                        schema?: string | {
                             [key: string]: components["schemas"]["__schema0"];
                         };
                     };
@@ -43450,6 +43528,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDocument"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listLaunchRecommendations: {
+        parameters: {
+            query?: {
+                /** @description How many are listed at most. */
+                limit?: number;
+                /** @description Only workflows with at least so many ended runs. */
+                minSamples?: number;
+                /** @description Only those of the task. */
+                taskId?: components["schemas"]["TaskId"];
+                /** @description Only runs that were started for tasks of this type. */
+                taskType?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LaunchRecommendations"];
                 };
             };
             /** @description Refused */

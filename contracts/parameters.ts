@@ -92,6 +92,8 @@ const descriptions: Record<string, string> = {
   'query minConfidence': 'Only those with at least the confidence.',
   'query minRisk': 'Only those with at least the risk.',
   'query minRuns': 'Only agents with at least so many runs.',
+  'query minSamples': 'Only workflows with at least so many ended runs.',
+  'query taskType': 'Only runs that were started for tasks of this type.',
   'query month': 'The month, `2026-01`; the current one when absent.',
   'query name': 'Only those with the name.',
   'query nodeId': 'Only what belongs to the node of an execution tree.',

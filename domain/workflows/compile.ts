@@ -14,9 +14,11 @@ import { launchNode } from './launch-node';
 import { isIssues, readCondition, type ValueNames, valueNames } from './names';
 import { graphText } from './templates';
 import { toolNode } from './tool-node';
+import { writeNode } from './write-node';
 
 /** Nodes that no step is called like: ids of steps have no dots. */
 export const ends = { start: '.start', exit: '.exit', fail: '.fail' } as const;
+const outputAt = (at: number): string => `.output.${at + 1}`;
 const failed: Condition = [{ name: 'outcome', operator: '=', value: 'fail' }];
 const usualReroutes = 10;
 const usualIterations = 20;
@@ -45,10 +47,12 @@ export function compileDefinition(
   values: WorkflowVariables = definition.variables ?? {},
 ): CompiledDefinition {
   const compiler = new Compiler(definition, values);
+  const end = definition.outputTargets ? outputAt(0) : ends.exit;
   definition.steps.forEach((step, at) => {
     const following = definition.steps[at + 1];
-    compiler.step(step, following ? { step: following.id } : ends.exit);
+    compiler.step(step, following ? { step: following.id } : end);
   });
+  compiler.outputs();
   return compiler.finish();
 }
 
@@ -78,6 +82,15 @@ class Compiler {
     this.#edge(id, entry, { condition: this.#condition(step.condition), label: 'yes' });
     this.#edge(id, step.on_false === 'fail' ? ends.fail : next, { label: 'no' });
     this.#entries.set(step.id, id);
+  }
+
+  /** What is written once the steps have come to their end, one after the other. */
+  outputs(): void {
+    const targets = this.definition.outputTargets ?? [];
+    targets.forEach((target, at) => {
+      this.#node(writeNode(target, outputAt(at)));
+      this.#edge(outputAt(at), at + 1 < targets.length ? outputAt(at + 1) : ends.exit);
+    });
   }
 
   finish(): CompiledDefinition {

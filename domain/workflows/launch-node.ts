@@ -1,6 +1,7 @@
 import type { LaunchingStep, WorkflowDefinition, WorkflowStep } from '../../contracts/runs/workflows/definition';
 import { compact } from '../../platform/json/compact';
 import type { GraphNode } from '../../services/workflow-runs/graph/graph';
+import { schemaOf } from './schemas';
 import { graphText } from './templates';
 
 /** The node that launches the agent of a step. */
@@ -12,6 +13,7 @@ export function launchNode(
   const agent = type ?? agentId;
   const { retry = 0, retry_delay_ms: retryDelayMs } = step.on_fail ?? {};
   const label = step.name ?? step.id;
+  const schema = schemaOf(step, definition);
   return {
     ...{ id, kind: 'launch', label, maxRetries: retry },
     ...compact({ retryDelayMs, timeoutMs: step.timeout === undefined ? undefined : step.timeout * 1_000 }),
@@ -19,12 +21,12 @@ export function launchNode(
       stepId: step.id,
       title: `${definition.name}: ${label}`.slice(0, 200),
       ...compact({
-        input: textOf(step, items),
+        input: textOf(step, { items, schema }),
         agent: agent === 'auto' ? undefined : agent,
         model,
         phase: step.phase,
         outputFile: step.output?.file,
-        outputSchema: step.output?.schema,
+        outputSchema: schema,
         session: sessionOf(step, definition),
       }),
     },
@@ -50,7 +52,7 @@ export const reportBy = (schema: object): string =>
 /** The text of a step with its criteria and its file; `undefined` for one that works on the task of the run as it is. */
 function textOf(
   { input, acceptance_criteria: criteria = [], output }: LaunchingStep,
-  items: Record<string, string>,
+  { items, schema }: { items: Record<string, string>; schema: object | undefined },
 ): string | undefined {
   if (input === undefined) {
     return undefined;
@@ -60,6 +62,6 @@ function textOf(
     graphText(input, items),
     ...(accepted.length > 0 ? [`Acceptance criteria:\n${accepted.join('\n')}`] : []),
     ...(output?.file === undefined ? [] : [`Write the result to \`${graphText(output.file)}\`.`]),
-    ...(output?.schema ? [graphText(reportBy(output.schema))] : []),
+    ...(schema ? [graphText(reportBy(schema))] : []),
   ].join('\n\n');
 }

@@ -2,12 +2,14 @@ import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
 import type {
   LaunchingStep,
   LoopStep,
+  OutputTarget,
   ToolStep,
   WorkflowDefinition,
   WorkflowStep,
 } from '../../contracts/runs/workflows/definition';
 import { schemaProblem } from '../../platform/json/untrusted-schema';
 import { branchesOf, isIssues, readCondition, templateIssues, type ValueNames, valueNames } from './names';
+import { schemaOf } from './schemas';
 import { placeholdersOf } from './templates';
 
 /** Schemas are bounded by their contract as well. */
@@ -26,9 +28,29 @@ export function definitionIssues(definition: WorkflowDefinition): WorkflowIssue[
       'agents',
     ),
     ...repeated(ids, 'steps'),
+    ...Object.entries(definition.schemas ?? {}).flatMap(([name, schema]) => problemOf(schema, `schemas.${name}`)),
     ...definition.steps.flatMap((step, at) => stepIssues(step, { at, known, definition })),
+    ...(definition.outputTargets ?? []).flatMap((target, at) => targetIssues(target, at, { known, definition })),
     ...(definition.schedule && definition.steps.some(worksOnTask)
       ? [{ path: 'schedule', message: 'needs an input in every step that launches an agent: its runs have no task' }]
+      : []),
+  ];
+}
+
+/** What is wrong with where a result is written. */
+function targetIssues(
+  { type, content }: OutputTarget,
+  at: number,
+  { known, definition }: Omit<Place, 'at'>,
+): WorkflowIssue[] {
+  const path = `outputTargets.${at}`;
+  return [
+    ...(content === undefined ? [] : templateIssues(`${path}.content`, { template: content, known })),
+    ...(content === undefined && known.outputs.size === 0
+      ? [{ path: `${path}.content`, message: 'is required: no step has an output' }]
+      : []),
+    ...(type === 'comment' && definition.schedule
+      ? [{ path: `${path}.type`, message: 'must not be comment with a schedule: its runs have no task' }]
       : []),
   ];
 }
@@ -176,7 +198,7 @@ function launchIssues(
     ...criteria.flatMap((template, index) =>
       templateIssues(at(`acceptance_criteria.${index}`), { template, known, items }),
     ),
-    ...schemaIssues(step, path),
+    ...schemaIssues(step, path, definition),
     ...(input === undefined && criteria.length > 0
       ? [{ path: at('acceptance_criteria'), message: 'needs an input, with which its agent receives them' }]
       : []),
@@ -185,15 +207,22 @@ function launchIssues(
 }
 
 /** What is wrong with the schema of an output. */
-function schemaIssues({ input, output }: LaunchingStep, path: string): WorkflowIssue[] {
+function schemaIssues({ input, output }: LaunchingStep, path: string, definition: WorkflowDefinition): WorkflowIssue[] {
   const { schema } = output ?? {};
-  const problem = schema && schemaProblem(schema, schemaBounds);
+  const at = `${path}.output.schema`;
+  const isKnown = typeof schema !== 'string' || schemaOf({ output }, definition) !== undefined;
   return [
-    ...(problem === undefined ? [] : [{ path: `${path}.output.schema`, message: problem }]),
-    ...(schema && input === undefined
-      ? [{ path: `${path}.output.schema`, message: 'needs an input, with which its agent receives it' }]
+    ...(typeof schema === 'object' ? problemOf(schema, at) : []),
+    ...(isKnown ? [] : [{ path: at, message: `${schema} is not in schemas` }]),
+    ...(schema !== undefined && input === undefined
+      ? [{ path: at, message: 'needs an input, with which its agent receives it' }]
       : []),
   ];
+}
+
+function problemOf(schema: Record<string, unknown>, path: string): WorkflowIssue[] {
+  const problem = schemaProblem(schema, schemaBounds);
+  return problem === undefined ? [] : [{ path, message: problem }];
 }
 
 /** What is wrong with what follows when a step has failed. */

@@ -1,4 +1,5 @@
 import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RunEventInput } from '../../contracts/runs/event';
 import type { SandboxEvidence } from '../../contracts/runs/launch/host-sandbox';
@@ -17,6 +18,7 @@ import type { Mount, Stand } from './mounts';
 import type { ProbedSandbox } from './probe';
 import { SandboxError } from './sandbox-error';
 import type { SandboxHost } from './sandbox-host';
+import { openServing } from './serving';
 
 /** What a run is confined to. */
 export interface RunSandboxInput {
@@ -37,6 +39,8 @@ export interface RunSandboxInput {
   /** Whether the agent acts in the name of its attempt, for which it has to reach the API. */
   callsApi: boolean;
   resolve?: Resolve | undefined;
+  /** The port that its program serves, which needs a network of its own. */
+  serves?: number | undefined;
 }
 
 interface Program {
@@ -51,6 +55,8 @@ export interface RunSandbox {
   /** Variables that what is started has besides. */
   environment: Record<string, string>;
   evidence(): SandboxEvidence;
+  /** Connects to the port that its program serves. @throws Error while that is not there */
+  connect: () => Promise<Socket>;
   /** Receives what leaves the sandbox, from now on and before. */
   observe: (emit: (event: RunEventInput) => void) => void;
   /** @param detached the agent goes on: the next worker opens the sandbox again */
@@ -81,6 +87,9 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
   if (network !== 'shared' && !probed.features.network) {
     throw new SandboxError(`This host cannot confine the network of the run: ${probed.missing.join(' ')}`);
   }
+  if (network === 'shared' && input.serves !== undefined) {
+    throw new SandboxError('What serves a port needs a network of its own.');
+  }
   const worktree = await realpath(input.worktreePath);
   const repository = await repositoryOf(input);
   const stand = await standIn(directory);
@@ -99,6 +108,8 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
         })
       : undefined;
   const relayed = network === 'proxy' ? relayOf(proxyDirectory) : { relay: undefined, mounts: [] };
+  const serving =
+    input.serves === undefined ? undefined : await openServing(directory, { id: attemptId, port: input.serves });
   let shown: Pick<SandboxEvidence, 'writable' | 'hidden'> = { writable: [], hidden: [] };
 
   return {
@@ -111,7 +122,11 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
         program: input.program,
         protectedPaths: host.protectedPaths,
         shownPaths: host.shownPaths ?? [],
-        given: [...input.given.map((path): Mount => ({ kind: 'read', path, optional: true })), ...relayed.mounts],
+        given: [
+          ...input.given.map((path): Mount => ({ kind: 'read', path, optional: true })),
+          ...relayed.mounts,
+          ...(serving?.mounts ?? []),
+        ],
       });
       shown = shownIn(mounts);
       const confinement: Confinement = {
@@ -121,7 +136,7 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
         sharesNetwork: network === 'shared',
         limits: rlimitsOf(limits, probed),
         groups,
-        relay: relayed.relay,
+        relay: [...(relayed.relay ?? []), ...(serving?.relay ?? [])],
       };
       return confined(program, confinement, (sandbox) => (input.user ? asUser(input.user, sandbox) : sandbox));
     },
@@ -142,7 +157,14 @@ export async function openRunSandbox(host: SandboxHost, input: RunSandboxInput):
       ...(network === 'proxy' ? { egress: log.summary() } : {}),
     }),
     observe: emitter.observe,
+    connect: async () => {
+      if (!serving) {
+        throw new Error('The program serves no port.');
+      }
+      return serving.connect();
+    },
     async close(detached) {
+      await serving?.close();
       await closeProxy?.({ keepsDirectory: detached });
       if (!detached) {
         await (repository && releaseGit(repository));

@@ -3,6 +3,7 @@ import { openCompletions } from './completions/routes';
 import type { OpenArea } from './context';
 import { openInsights } from './insights/routes';
 import { openModelCatalog } from './models/routes';
+import { previewRoutes } from './previews/routes';
 import { openRetros } from './retros/routes';
 import type { RunsContext } from './runs/context';
 import { runRoutes } from './runs/http/routes';
@@ -33,5 +34,6 @@ export function runAreas(routes: Routes, runs: RunsContext): void {
   runFileRoutes(routes, runs);
   runTalkingRoutes(routes, runs);
   webhookRoutes(routes, runs);
+  previewRoutes(routes, runs);
   workflowRoutes(routes, runs);
 }

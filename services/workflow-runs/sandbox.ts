@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { slug } from '../../contracts/common';
 import { type SandboxPreset, sandboxPresetUpdate } from '../../contracts/settings/sandbox';
@@ -10,6 +10,7 @@ import { errorMessage } from '../../platform/errors/app-error';
 import { openRunSandbox } from '../../providers/sandbox/run-sandbox';
 import { createSandboxHost } from '../../providers/sandbox/sandbox-host';
 import type { CommandSandbox } from './commands/command-sandbox';
+import { sandboxDirectory } from './commands/workspace';
 
 /** Thrown at start when the presets cannot be used. */
 export class SandboxPresetsError extends Error {
@@ -40,7 +41,7 @@ export async function openCommandSandbox({
   }
   const presets = await readPresets(path);
   const host = createSandboxHost({ protectedPaths: [resolve(dataDir)] });
-  const directory = join(resolve(dataDir), 'workflow-runs', 'sandbox');
+  const directory = sandboxDirectory({ BOARD_DATA_DIR: dataDir });
   const ids = [...presets.keys()] as [string, ...string[]];
   return {
     presets: ids,
@@ -57,7 +58,16 @@ export async function openCommandSandbox({
         ? `This host cannot confine it: ${missing.join(' ')}`
         : undefined;
     },
-    async open({ id, preset: presetId, workspace }) {
+    servingProblem(id) {
+      const preset = presets.get(id);
+      if (!preset || networkModeOf(preset.network) !== 'shared') {
+        return undefined;
+      }
+      const own = ids.filter((each) => networkModeOf((presets.get(each) ?? preset).network) !== 'shared');
+      const choose = own.length > 0 ? `choose ${own.join(' or ')}` : 'add one with "defaultEgress": "deny"';
+      return `The sandbox preset ${id} shares the network of its host, where a port may be that of another program: ${choose}.`;
+    },
+    async open({ id, preset: presetId, workspace, serves }) {
       const preset = presets.get(presetId);
       if (!preset) {
         throw new Error(`There is no sandbox preset ${presetId}.`);
@@ -70,10 +80,12 @@ export async function openCommandSandbox({
         given: [],
         home: homedir(),
         callsApi: false,
+        serves,
       });
       return {
         wrap: (program) => sandbox.wrap(program),
         environment: sandbox.environment,
+        connect: () => sandbox.connect(),
         close: () => sandbox.close(false),
       };
     },

@@ -48,6 +48,8 @@ export interface WorkflowRunsOptions {
   now?: () => Date;
   /** How often the workflows of active runs are looked up, in milliseconds. */
   reconcileEveryMs?: number;
+  /** How often workspaces of runs that have ended are removed, in milliseconds; ten minutes when absent. */
+  sweepEveryMs?: number;
 }
 
 export interface RunningWorkflowRuns {
@@ -120,8 +122,14 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
   const workers = [worker, hostWorker];
   const ended = Promise.all(workers.map((each) => each.run())).then(() => undefined);
   await ensureDispatch(client, taskQueue);
+  const endUse = onRuns.previews.endOfRun;
   const sweeps = [workspacesDirectory(env), snapshotsDirectory(env)].map((directory) =>
-    sweepRegularly({ directory, retentionMs: env.WORKFLOW_RUNS_WORKSPACE_RETENTION_MS, ...{ runs, now, log } }),
+    sweepRegularly({
+      directory,
+      retentionMs: env.WORKFLOW_RUNS_WORKSPACE_RETENTION_MS,
+      ...{ runs, endUse, now, log },
+      everyMs: options.sweepEveryMs,
+    }),
   );
   if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined) {
     log.warn(
@@ -144,6 +152,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
       ending.abort(new Error('The workflow-run service is ending.'));
       await server.close();
       workers.filter((each) => each.getState() === 'RUNNING').forEach((each) => each.shutdown());
+      await onRuns.previews.close();
       await ended;
       await graphs.close();
       await schemas.close();

@@ -225,6 +225,7 @@ export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
   deleteContinuation: workflowRun,
   runEnded: { workflows: ['workflowRun'] },
   startLaunch: workflowRun,
+  writeOutput: workflowRun,
   observeLaunch: workflowRun,
   stopLaunch: workflowRun,
   openToolCatalog: workflowRun,

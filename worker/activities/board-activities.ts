@@ -40,6 +40,7 @@ import { createTrackers } from '../../activities/trackers/open-trackers';
 import { createEngineActivities } from '../../activities/workflow-run/engine';
 import { createStepLaunchActivities } from '../../activities/workflow-run/launch';
 import { createStepToolActivities } from '../../activities/workflow-run/tools';
+import { createWriteActivities } from '../../activities/workflow-run/write';
 import { createWorkflowToolCallRecordActivities } from '../../activities/workflow-tool-call/activities';
 import { createRewindMessageActivities } from '../../activities/workspace-rewind/activities';
 import { createWorktreePlanActivities } from '../../activities/worktree/plan';
@@ -50,6 +51,8 @@ import type { Models } from '../../platform/models/models';
 import { programRunner } from '../../platform/processes/programs/program-runner';
 import type { Board } from '../../stores/board-files/board';
 import type { CompletionGate } from '../../stores/board-files/wrappers/completion-gate';
+import { createDocStore } from '../../stores/knowledge/doc-store';
+import { docsDirectory } from '../../stores/knowledge/docs-directory';
 import { cancelRecovery } from '../../stores/runs/cancel-recovery';
 import { launchNow } from '../../workflows/agent-run/launch-client';
 import { runTimingsOf } from '../../workflows/agent-run/launch-options';
@@ -204,6 +207,10 @@ export function createBoardActivities(
       cancelRecovery: (attemptId, actor) => cancelRecovery(common, attemptId, { actor }),
       launch,
       timings,
+    }),
+    ...createWriteActivities({
+      ...{ board, audit: stores.audit, workflowRuns: stores.workflowRuns, now },
+      docs: createDocStore(docsDirectory(env, common.workspaceId)),
     }),
     ...createStepToolActivities({
       ...stores,

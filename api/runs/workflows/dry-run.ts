@@ -30,8 +30,8 @@ export function dryRun(definition: WorkflowDefinition, context: WorkflowVariable
   return {
     valid: true,
     issues: [],
-    nodes: Object.values(compiled.graph.nodes).map(({ id, kind, label, launch, question }) => {
-      const text = launch?.input ?? question?.text;
+    nodes: Object.values(compiled.graph.nodes).map(({ id, kind, label, launch, question, write }) => {
+      const text = launch?.input ?? question?.text ?? write?.content;
       return {
         ...{ id, stepId: stepOf.get(id) ?? null, kind, label },
         ...compact({ agent: launch?.agent, input: text === undefined ? undefined : withKnown(text, read.values) }),

@@ -23,6 +23,7 @@ import { drawGraph } from '../../../services/workflow-runs/runs/http/draw';
 import type { RunStatus } from '../../../services/workflow-runs/runs/run';
 import type { WorkflowRunRecord } from '../../../stores/runs/workflows/workflow-run-store';
 import { findWorkflow, tag } from './operations';
+import { assertMayWrite, targetsOf } from './output-targets';
 import { presentRun, presentSummary, questionOf, stepState } from './present-run';
 import { resumeRun, type RunContext, startRun } from './start-run';
 
@@ -97,6 +98,7 @@ export function workflowRunRoutes(routes: Routes, context: RunContext): void {
     },
     async ({ params: { id }, body, auth }) => {
       const record = await findWorkflow(workflows, id, { caller: auth, need: 'execute' });
+      assertMayWrite(record.definition.outputTargets ?? [], auth);
       return presentRun(await startRun(context, record, { actor: auth.actor, ...body }));
     },
   );
@@ -210,6 +212,7 @@ export function workflowRunRoutes(routes: Routes, context: RunContext): void {
     },
     async ({ params: { runId }, body, auth }) => {
       const run = await find(runId, auth, 'execute');
+      assertMayWrite(targetsOf(JSON.parse(run.dot_source) as Graph), auth);
       return presentRun(await resumeRun(context, run, { actor: auth.actor, ...body }));
     },
   );

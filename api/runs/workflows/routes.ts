@@ -25,6 +25,7 @@ import type { WorkflowContext } from '../../context';
 import { assertRevision, statedRevision, withRevision } from '../../revisions';
 import { dryRun } from './dry-run';
 import { acceptedBody, findWorkflow, present, tag } from './operations';
+import { assertMayWrite } from './output-targets';
 import { workflowAuthoringRoutes } from './routes.authoring';
 
 const path = '/workflows';
@@ -72,7 +73,7 @@ export function workflowRoutes(
       body: workflowDefinition,
       response: z.object({ success: z.literal(true), workflowId }),
       status: 201,
-      errors: [409, 503],
+      errors: [403, 409, 503],
       audit: ({ body }) => ({ action: 'workflow.create', resource: body.id, details: { steps: body.steps.length } }),
     },
     async ({ body, auth }) => {
@@ -82,6 +83,7 @@ export function workflowRoutes(
         throw conflict(`There are ${definitionLimits.definitions} workflows, the most there may be.`);
       }
       if (definition.schedule) {
+        assertMayWrite(definition.outputTargets ?? [], auth);
         await schedules.check(definition.schedule);
       }
       const version = definition.version ?? 1;
@@ -143,6 +145,7 @@ export function workflowRoutes(
         throw validationError([{ path: 'version', message: `must be more than ${before.version}, or left out` }]);
       }
       if (definition.schedule) {
+        assertMayWrite(definition.outputTargets ?? [], auth);
         await schedules.check(definition.schedule);
       }
       await workflows.archive(before);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { filePath, phase, revision, slug, text, timestamp } from '../../common';
+import { docPath } from '../../knowledge/doc';
 import { listPage } from '../../query';
 import { cronExpression, timezoneName } from '../../schedule-times';
 
@@ -78,6 +79,14 @@ const outputSchema = z
   .record(z.string().max(200), z.json())
   .refine((schema) => JSON.stringify(schema).length <= maxSchema, `must not exceed ${maxSchema} characters`);
 
+/** By which steps name a schema of their workflow. */
+const schemaName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,39}$/,
+    'lower-case letters, digits, dash and underscore, at most 40; starts with a letter',
+  );
+
 /** What every step that launches an agent has. */
 const launching = {
   agent: slug,
@@ -86,9 +95,9 @@ const launching = {
   session: z.strictObject({ mode: z.enum(['fresh', 'continue']) }).optional(),
   /** The text that its agent works on; `{{name}}` and `{{steps.<id>.output}}` stand for values. */
   input: text(20_000).optional(),
-  /** The file that its agent has to write, and the JSON schema that its summary has to fit. */
+  /** The file that its agent has to write, and the JSON schema that its summary has to fit, or its name in `schemas`. */
   output: z
-    .strictObject({ file: filePath.max(500).optional(), schema: outputSchema.optional() })
+    .strictObject({ file: filePath.max(500).optional(), schema: z.union([schemaName, outputSchema]).optional() })
     .refine(({ file, schema }) => file !== undefined || schema !== undefined, 'needs a file or a schema')
     .optional(),
   acceptance_criteria: z.array(text(1_000, 1)).max(20).optional(),
@@ -198,6 +207,19 @@ const workflowSchedule = z.strictObject({
 });
 export type WorkflowSchedule = z.infer<typeof workflowSchedule>;
 
+/** What is written: a text with values; the output of the last step when absent. */
+const content = text(20_000, 1).optional();
+
+/** Where the result of a run that reaches its end is written. */
+const outputTarget = z.discriminatedUnion('type', [
+  /** A comment on the task of the run. */
+  z.strictObject({ type: z.literal('comment'), content }),
+  /** A document of the workspace, which is replaced. */
+  z.strictObject({ type: z.literal('document'), path: docPath, content }),
+]);
+
+export type OutputTarget = z.infer<typeof outputTarget>;
+
 const definitionFields = {
   name: text(150, 1),
   description: text(5_000).optional(),
@@ -209,6 +231,12 @@ const definitionFields = {
   agents: z.array(workflowAgent).min(1).max(20),
   steps: z.array(workflowStep).min(1).max(50),
   variables: workflowVariables.optional(),
+  outputTargets: z.array(outputTarget).min(1).max(10).optional(),
+  /** JSON schemas that outputs of steps name. */
+  schemas: z
+    .record(schemaName, outputSchema)
+    .refine((schemas) => Object.keys(schemas).length <= 20, 'has at most 20 entries')
+    .optional(),
 };
 
 /** A workflow as it is written, in JSON or YAML. */

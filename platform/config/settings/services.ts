@@ -68,6 +68,15 @@ export const workflowRunSettings = {
     .meta({ form: 'origin' })
     .optional()
     .describe('Where it is reached from outside, for the URLs of webhooks; the address of the request without it'),
+  WORKFLOW_RUNS_PREVIEW_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe(
+      'Port of 127.0.0.1 where previews of workflow runs are reached, 0: a free one; without it previews are refused',
+    ),
   WORKFLOW_RUNS_BOARD_URL: z
     .url({ protocol: /^https?$/ })
     .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')

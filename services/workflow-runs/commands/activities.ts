@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { compact } from '../../../platform/json/compact';
-import { findCommand } from '../../../platform/processes/find-command';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import { cut } from '../../../platform/text/cut';
 import { maxJsonOutput } from '../graph/graph';
@@ -15,13 +12,11 @@ import { GitFailedError } from '../snapshots/git';
 import { WorkspaceTooLargeError } from '../snapshots/snapshot';
 import type { Snapshots } from '../snapshots/snapshots';
 import type { CommandSandbox } from './command-sandbox';
+import { confine } from './confine';
 import { commandFailed, type CommandInput, type CommandResult } from './messages';
 import type { CommandResultStore } from './result-store';
 import { type Captured, type ProgramResult, runProgram } from './run-program';
-import { directoryWithin, OutsideWorkspaceError, type Workspaces } from './workspace';
-
-/** Where programs are searched, in the sandbox as on the host. */
-const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+import type { Workspaces } from './workspace';
 
 /** The part of an output that a run stores among its values; 200,000 bytes of it are in the turns of its stage. */
 const storedCharacters = 8_000;
@@ -56,6 +51,19 @@ export function createCommandActivities(dependencies: CommandDependencies) {
     }
   }
 
+  /** Runs the program, and stores how it has ended before anything else is done. */
+  async function runOnce(
+    input: CommandInput,
+    host: { sandbox: CommandSandbox; workspace: string },
+  ): Promise<CommandResult> {
+    const { runId, stageId, attempt } = input;
+    const ended = await confined(input, host);
+    const result = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
+    await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
+    await commandResults.put(runId, stageId, { attempt, result, uncommitted: true });
+    return result;
+  }
+
   return {
     /** Gives the run a workspace on this host, unless it has one; returns the task queue of its host. */
     assignWorkspace: ({ runId }: { runId: string }): Promise<string> => workspaces.assign(runId),
@@ -69,8 +77,8 @@ export function createCommandActivities(dependencies: CommandDependencies) {
     async runCommand(input: CommandInput): Promise<CommandResult> {
       const { runId, stageId, attempt } = input;
       const done = await commandResults.get(runId, stageId, attempt);
-      if (done) {
-        return done;
+      if (done && done.uncommitted !== true) {
+        return done.result;
       }
       const run = await runs.get(runId);
       if (!run) {
@@ -86,45 +94,28 @@ export function createCommandActivities(dependencies: CommandDependencies) {
           throw error instanceof GitFailedError ? refused(error.message) : error;
         });
       }
-      const ended = await confined(input, { sandbox, workspace });
-      const fit = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
-      const result = { ...fit, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
-      await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
-      await commandResults.put(runId, stageId, { attempt, result });
+      const ended = done?.result ?? (await runOnce(input, { sandbox, workspace }));
+      const result = { ...ended, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
+      await commandResults.put(runId, stageId, { attempt, result, uncommitted: false });
       return result;
     },
   };
 }
 
 async function confined(
-  { argv, directory = '.', preset, timeoutMs }: CommandInput,
-  { sandbox, workspace }: { sandbox: CommandSandbox; workspace: string },
+  { timeoutMs, ...input }: CommandInput,
+  host: { sandbox: CommandSandbox; workspace: string },
 ): Promise<ProgramResult> {
-  const at = await directoryWithin(workspace, directory).catch((error: unknown) => {
-    throw error instanceof OutsideWorkspaceError ? refused(error.message) : error;
-  });
-  const chosen = preset === '' ? sandbox.presets[0] : preset;
-  const [program = '', ...args] = argv;
-  // A file of the workspace is named by a path, relative to where it is started.
-  const isPath = program.includes('/') && !program.startsWith('/');
-  const found = isPath ? { path: join(at, program) } : findCommand(program, searchPath);
-  if ('problem' in found) {
-    throw refused(found.problem);
-  }
-  const problem = await sandbox.problem(chosen);
-  if (problem !== undefined) {
-    throw refused(problem);
-  }
-  const opened = await sandbox.open({ id: `wf-${randomBytes(9).toString('hex')}`, preset: chosen, workspace });
   try {
-    const wrapped = await opened.wrap({ path: found.path, args });
-    const environment = { PATH: searchPath, HOME: workspace, LANG: 'C.UTF-8', PWD: at, ...opened.environment };
-    return await withHeartbeat((signal) => runProgram(wrapped, { directory: at, environment, timeoutMs, signal }));
+    const { program, directory, environment, sandbox } = await confine(input, host);
+    try {
+      return await withHeartbeat((signal) => runProgram(program, { directory, environment, timeoutMs, signal }));
+    } finally {
+      await sandbox.close();
+    }
   } catch (error) {
     Context.current().cancellationSignal.throwIfAborted();
     throw refused(error instanceof Error ? error.message : String(error));
-  } finally {
-    await opened.close();
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 export interface Program {
   path: string;
   args: readonly string[];
@@ -10,6 +12,8 @@ export interface SandboxInput {
   preset: string;
   /** The one directory of the host that it may change. */
   workspace: string;
+  /** The port that it serves; its preset must have a network of its own. */
+  serves?: number;
 }
 
 /** The sandbox of one program. */
@@ -17,6 +21,8 @@ export interface OpenedSandbox {
   wrap: (program: Program) => Promise<Program>;
   /** Variables that the program has besides. */
   environment: Record<string, string>;
+  /** Connects to the port that it serves. @throws Error while it is not there */
+  connect: () => Promise<Socket>;
   close: () => Promise<void>;
 }
 
@@ -26,6 +32,8 @@ export interface CommandSandbox {
   presets: readonly [string, ...string[]];
   /** Why this host cannot confine a program as a preset demands; `undefined` when it can. */
   problem: (preset: string) => Promise<string | undefined>;
+  /** Why a program of a preset may serve no port; `undefined` when it may. */
+  servingProblem: (preset: string) => string | undefined;
   /** @throws Error when the host cannot do it after all */
   open: (input: SandboxInput) => Promise<OpenedSandbox>;
 }

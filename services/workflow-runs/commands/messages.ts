@@ -10,6 +10,8 @@ export interface CommandInput {
   /** `''`: the first of the service. */
   preset: string;
   timeoutMs: number;
+  /** Variables that it has beside the usual ones. */
+  environment?: Record<string, string>;
   /** The JSON schema that its standard output has to fit. */
   schema?: Record<string, unknown>;
   /** How often it was run before, and itself: 1, 2 … */

@@ -3,6 +3,8 @@ import type { CommandResult } from './messages';
 
 interface ResultRecord extends Stored {
   result: CommandResult;
+  /** The program has ended, and its workspace is not committed yet. */
+  uncommitted?: boolean;
 }
 
 const idOf = (runId: string, stageId: string, attempt: number): string => `${runId}/${stageId}/${attempt}`;
@@ -14,12 +16,15 @@ export async function createCommandResultStore(db: Database) {
     async put(
       runId: string,
       stageId: string,
-      { attempt, result }: { attempt: number; result: CommandResult },
+      { attempt, ...fields }: { attempt: number; result: CommandResult; uncommitted: boolean },
     ): Promise<void> {
-      await records.findOneAndUpdate({ _id: idOf(runId, stageId, attempt) }, { $set: { result } }, { upsert: true });
+      await records.findOneAndUpdate({ _id: idOf(runId, stageId, attempt) }, { $set: fields }, { upsert: true });
     },
-    get: async (runId: string, stageId: string, attempt: number): Promise<CommandResult | undefined> =>
-      (await records.get(idOf(runId, stageId, attempt)))?.result,
+    get: async (
+      runId: string,
+      stageId: string,
+      attempt: number,
+    ): Promise<Pick<ResultRecord, 'result' | 'uncommitted'> | undefined> => records.get(idOf(runId, stageId, attempt)),
   };
 }
 

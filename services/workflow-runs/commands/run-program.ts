@@ -24,22 +24,37 @@ export interface Captured {
 /** How much is stored of each stream, in bytes; a program may write more, which is counted only. */
 const storedBytes = 200_000;
 
+/** A program that runs. */
+export interface RunningProgram {
+  /** What it has written so far. */
+  output: () => Pick<ProgramResult, 'stdout' | 'stderr'>;
+  /** Rejects with the signal's reason when it aborted, or with the system's when it cannot be started. */
+  ended: Promise<ProgramResult>;
+}
+
 /**
  * Runs a program to its end, without a shell and without input. It leads a process group, which is killed when its time is over
  * or the signal aborts.
  *
  * @throws the signal's reason when it aborted; Error from the system when it cannot be started
  */
-export async function runProgram(
+export async function runProgram(program: Program, options: ProgramOptions): Promise<ProgramResult> {
+  options.signal.throwIfAborted();
+  return startProgram(program, options).ended;
+}
+
+interface ProgramOptions {
+  directory: string;
+  environment: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Starts a program as `runProgram` does. */
+export function startProgram(
   { path, args }: Program,
-  {
-    directory,
-    environment,
-    timeoutMs,
-    signal,
-  }: { directory: string; environment: NodeJS.ProcessEnv; timeoutMs: number; signal: AbortSignal },
-): Promise<ProgramResult> {
-  signal.throwIfAborted();
+  { directory, environment, timeoutMs, signal }: ProgramOptions,
+): RunningProgram {
   const startedAt = performance.now();
   const child = spawn(path, [...args], {
     cwd: directory,
@@ -48,6 +63,7 @@ export async function runProgram(
     detached: true,
   });
   const captured = [capture(child.stdout), capture(child.stderr)] as const;
+  const output = () => ({ stdout: captured[0](), stderr: captured[1]() });
   let timedOut = false;
   const kill = (): void => {
     if (child.pid !== undefined) {
@@ -63,25 +79,27 @@ export async function runProgram(
     kill();
   }, timeoutMs);
   signal.addEventListener('abort', kill, { once: true });
-  try {
-    const end = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>((resolve, reject) => {
-      child.once('error', reject).once('close', (code, by) => resolve({ code, by }));
-    });
-    signal.throwIfAborted();
-    return {
-      exitCode: end.code,
-      ...(end.by && { signal: end.by }),
-      timedOut,
-      stdout: captured[0](),
-      stderr: captured[1](),
-      durationMs: Math.round(performance.now() - startedAt),
-    };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', kill);
-    // What it has started and not ended goes with it.
-    kill();
-  }
+  const untilEnd = async (): Promise<ProgramResult> => {
+    try {
+      const end = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>((resolve, reject) => {
+        child.once('error', reject).once('close', (code, by) => resolve({ code, by }));
+      });
+      signal.throwIfAborted();
+      return {
+        exitCode: end.code,
+        ...(end.by && { signal: end.by }),
+        timedOut,
+        ...output(),
+        durationMs: Math.round(performance.now() - startedAt),
+      };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', kill);
+      // What it has started and not ended goes with it.
+      kill();
+    }
+  };
+  return { output, ended: untilEnd() };
 }
 
 function capture(stream: Readable): () => Captured {

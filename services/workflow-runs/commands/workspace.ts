@@ -12,6 +12,10 @@ interface WorkspaceRecord extends Stored {
 export const workspacesDirectory = ({ BOARD_DATA_DIR }: { BOARD_DATA_DIR: string }): string =>
   join(resolve(BOARD_DATA_DIR), 'workflow-runs', 'workspaces');
 
+/** Where files are that belong to the sandboxes of commands. */
+export const sandboxDirectory = ({ BOARD_DATA_DIR }: { BOARD_DATA_DIR: string }): string =>
+  join(resolve(BOARD_DATA_DIR), 'workflow-runs', 'sandbox');
+
 /** The directory of a run on this host, in which its commands work. */
 export interface Workspaces {
   /** Gives a run a workspace on this host unless it has one; returns the queue of the host that has it. */

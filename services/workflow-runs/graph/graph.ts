@@ -18,8 +18,8 @@ export const nodeKinds = [
     'tool',
   ] as const),
 ] as const;
-/** `launch` is of graphs that the board compiles from its definitions: no DOT text has it. */
-export type NodeKind = (typeof nodeKinds)[number] | 'launch';
+/** `launch` and `write` are of graphs that the board compiles from its definitions: no DOT text has them. */
+export type NodeKind = (typeof nodeKinds)[number] | 'launch' | 'write';
 
 export const questionTypes = ['yes_no', 'multiple_choice', 'multi_select', 'freeform', 'confirmation'] as const;
 export type QuestionType = (typeof questionTypes)[number];
@@ -132,6 +132,13 @@ export interface LaunchNode {
   session?: { agent: string; isContinued?: true };
 }
 
+/** What a run of the board writes when it ends, and where. */
+export interface WriteNode {
+  to: { type: 'comment' } | { type: 'document'; path: string };
+  /** `${name}` stands for a value of the run. */
+  content: string;
+}
+
 export interface GraphNode {
   /** The node's name in the DOT text. */
   id: string;
@@ -168,6 +175,8 @@ export interface GraphNode {
   tool?: ToolNode;
   /** Of `launch`. */
   launch?: LaunchNode;
+  /** Of `write`. */
+  write?: WriteNode;
   /** The pause before the first retry of a prompt or command, in milliseconds; it doubles with each. */
   retryDelayMs?: number;
   /** Of `human`. */

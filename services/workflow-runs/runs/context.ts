@@ -1,7 +1,9 @@
 import type { EntryLog } from '../../../stores/port/collection';
 import { type CommandResultStore, createCommandResultStore } from '../commands/result-store';
-import { openWorkspaces, type Workspaces, workspacesDirectory } from '../commands/workspace';
+import { openWorkspaces, sandboxDirectory, type Workspaces, workspacesDirectory } from '../commands/workspace';
 import type { WorkflowRunsContext } from '../context';
+import { createPreviewStore, type PreviewStore } from '../previews/preview';
+import { openPreviews, type Previews } from '../previews/previews';
 import { createSnapshots, type Snapshots, snapshotsDirectory } from '../snapshots/snapshots';
 import { openWebhookTokens, type WebhookTokens } from '../webhooks/webhook-token';
 import { type CheckpointStore, createCheckpointStore } from './checkpoint-store';
@@ -27,6 +29,8 @@ export interface RunsContext extends WorkflowRunsContext {
   webhookTokens: WebhookTokens;
   workspaces: Workspaces;
   commandResults: CommandResultStore;
+  previews: Previews;
+  previewStore: PreviewStore;
   snapshots: Snapshots;
   children: ChildRunStore;
   notifyParent: ParentNotifier;
@@ -42,8 +46,19 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
   const endRun = createRunEnding({ ...context, events, continuations, notifyParent });
   const shared = { ...context, endRun, maxEvents: env.WORKFLOW_RUNS_MAX_HISTORY_EVENTS };
   const commands = createRunCommands(shared);
+  const workspaces = await openWorkspaces(database, {
+    directory: workspacesDirectory(env),
+    queue: hostQueue,
+    now: context.now,
+  });
+  const previewStore = await createPreviewStore(database);
+  const previews = await openPreviews({
+    ...{ directory: sandboxDirectory(env), sandbox: context.sandbox, workspaces, store: previewStore },
+    ...{ queue: hostQueue, port: env.WORKFLOW_RUNS_PREVIEW_PORT, now: context.now, log: context.log },
+  });
   return {
     ...context,
+    ...{ workspaces, previews, previewStore },
     children: await createChildRunStore(database),
     notifyParent,
     events,
@@ -52,11 +67,6 @@ export async function openRuns(context: WorkflowRunsContext): Promise<RunsContex
     checkpoints: await createCheckpointStore(database),
     continuations,
     workflows: await createWorkflowStore(database),
-    workspaces: await openWorkspaces(database, {
-      directory: workspacesDirectory(env),
-      queue: hostQueue,
-      now: context.now,
-    }),
     snapshots: createSnapshots({
       directory: snapshotsDirectory(env),
       repositories: env.WORKFLOW_RUNS_REPOSITORIES,

@@ -5,9 +5,9 @@ import { type Graph, type GraphNode, workOf } from '../graph/graph';
 export interface RunDefaults {
   /** Of prompts that name no model. */
   llm?: { model: string; provider: string; fallbacks: string[] };
-  /** The preset of commands, those of the setup included. */
+  /** The preset of commands, those of the setup and the hooks included. */
   sandbox?: string;
-  /** Where in the workspace commands are started, those of the setup included. */
+  /** Where in the workspace commands are started, those of the setup and the hooks included. */
   directory?: string;
 }
 

@@ -24,16 +24,15 @@ export interface RunStartDependencies {
 export async function runStart(run: RunRecord, dependencies: RunStartDependencies) {
   const { taskQueue, messageProofs, graphs, maxEvents } = dependencies;
   const { _id: runId, dot_source, vars, parent, defaults } = run;
-  const setup = run.setup && {
-    ...run.setup,
-    ...compact({ sandbox: defaults?.sandbox, directory: defaults?.directory }),
-  };
+  const placed = compact({ sandbox: defaults?.sandbox, directory: defaults?.directory });
+  const setup = run.setup && { ...run.setup, ...placed };
+  const hooks = run.hooks && { list: run.hooks, ...placed };
   const guidance = run.guidance.length > 0 ? run.guidance : undefined;
   const tree = parent && { parent: parent.run_id, budgets: parent.budgets };
   const input: RunInput = {
     runId,
     graph: withDefaults(await graphs.compile(dot_source), defaults),
-    ...compact({ vars, setup, guidance, tree, maxEvents }),
+    ...compact({ vars, setup, hooks, guidance, tree, maxEvents }),
   };
   const proof = messageProofs.sign(runMessage('start', runId, input), startProofMs);
   return {

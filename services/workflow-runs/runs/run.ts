@@ -23,6 +23,13 @@ export const usage = z.object({
 });
 export type Usage = z.infer<typeof usage>;
 
+/** What happens in a run that its hooks are for. */
+export const hookEvents = [
+  ...(['run_start', 'run_complete', 'run_failed'] as const),
+  ...(['stage_start', 'stage_complete', 'stage_failed'] as const),
+] as const;
+export type HookEvent = (typeof hookEvents)[number];
+
 /** One visit of one node of the graph. */
 export const stage = z.object({
   /** The node's name, and `.2` and so on for later visits. */
@@ -30,8 +37,10 @@ export const stage = z.object({
   /** The node's label. */
   name: z.string(),
   kind: z.string(),
-  /** Of an item of a map: the stage of the map. */
+  /** Of an item of a map: the stage of the map. Of a hook: the stage that it was run at. */
   parent: z.string().optional(),
+  /** Of a hook: the event that it was run at. */
+  hook: z.enum(hookEvents).optional(),
   /** The child run that it has started last. */
   child_run: z.string().optional(),
   /** The attempt of the board that it has launched last, and its task. */
@@ -94,6 +103,27 @@ export interface RunSetup {
   directory?: string;
 }
 
+/** A command that runs in the workspace each time something happens. */
+export interface RunHook {
+  name?: string;
+  event: HookEvent;
+  /** A program with its arguments. */
+  command: string[];
+  /** The nodes whose stages it is for; all that do work when absent. */
+  nodes?: string[];
+  /** Whether what it is run at fails when it fails; by its event when absent. */
+  blocking?: boolean;
+  /** How long it may take, in milliseconds. */
+  timeout_ms?: number;
+}
+
+/** Hooks with their preset, and where they are started, as defaults of the run. */
+export interface RunHooks {
+  list: RunHook[];
+  sandbox?: string;
+  directory?: string;
+}
+
 /** Tokens and money that the runs of a tree may use together, beginning at one of them. */
 export interface TreeBudget {
   run_id: string;
@@ -135,6 +165,7 @@ export interface RunRecord {
   /** What its workspace begins with; absent where that is empty. */
   repository?: { name: string; base: string; commit: string };
   setup?: RunSetup;
+  hooks?: RunHook[];
   /** What nodes have that do not set it themselves; absent where nothing was requested. */
   defaults?: RunDefaults;
   created_by: string;

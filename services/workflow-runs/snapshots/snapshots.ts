@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runExclusive } from '../../../platform/operations/keyed-mutex';
@@ -25,10 +25,14 @@ export function createSnapshots({ directory, repositories, now }: SnapshotOption
 
   async function open(runId: string): Promise<string> {
     const gitDir = gitDirOf(runId);
-    if (!existsSync(join(gitDir, 'HEAD'))) {
+    const made = join(gitDir, 'made');
+    if (!existsSync(made)) {
       await mkdir(gitDir, { recursive: true, mode: 0o700 });
+      // Also one that was killed in the middle of it, which this completes.
       await git({ gitDir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=run']);
+      await writeFile(made, '');
     }
+    await removeLeftovers(gitDir);
     return gitDir;
   }
 
@@ -95,6 +99,17 @@ interface SnapshotOptions {
   /** The paths of the repositories that runs may begin with, by name. */
   repositories: ReadonlyMap<string, string>;
   now: () => Date;
+}
+
+/** Locks that git leaves when it is killed, and refuses to continue with. */
+const locks = ['HEAD', 'config', 'shallow', 'packed-refs', 'base-index', 'snapshot-index', branch];
+
+/** Removes what git has left that was killed. One at a time works on the repository of a run: no lock is one's that works. */
+async function removeLeftovers(gitDir: string): Promise<void> {
+  await Promise.all(locks.map((name) => rm(join(gitDir, `${name}.lock`), { force: true })));
+  const packs = join(gitDir, 'objects', 'pack');
+  const unfinished = (await readdir(packs).catch(() => [])).filter((name) => name.startsWith('tmp_'));
+  await Promise.all(unfinished.map((name) => rm(join(packs, name), { force: true })));
 }
 
 /** The repository in a directory: bare, or in its `.git`. */

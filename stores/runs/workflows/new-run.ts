@@ -29,7 +29,7 @@ export function newWorkflowRun(
     task,
   }: {
     context?: WorkflowVariables | undefined;
-    task?: { id: string; title: string; description?: string | undefined } | undefined;
+    task?: { id: string; title: string; type: string; description?: string | undefined } | undefined;
   },
 ): WorkflowRunRecord | { issues: WorkflowIssue[] } {
   const read = variablesOf(definition, context);
@@ -50,10 +50,16 @@ export function newWorkflowRun(
     ...{ task_id: task.id, task_title: task.title },
     task_description: (task.description ?? '').slice(0, maxDescription),
   };
+  if (!task && definition.outputTargets?.some(({ type }) => type === 'comment')) {
+    return {
+      issues: [{ path: 'taskId', message: 'is required: the result is written as a comment on the task of the run' }],
+    };
+  }
   return record(beginning, {
     ...{ name: definition.name, graph: compiled.graph, vars: { ...scalars(read.values), ...ofTask } },
     board: {
       ...{ workflowId, version, taskId: task?.id ?? null, resumedFrom: null },
+      ...compact({ taskType: task?.type }),
       steps: stepsOf(definition, compiled),
     },
   });

@@ -1,3 +1,4 @@
+import { compact } from '../../../platform/json/compact';
 import type { Page, PageRequest } from '../../../platform/lists/page';
 import { createContinuationStore } from '../../../services/workflow-runs/runs/execution/continuations';
 import { endedStatuses, type RunRecord, type RunStatus } from '../../../services/workflow-runs/runs/run';
@@ -23,6 +24,8 @@ export interface WorkflowRunRecord extends RunRecord {
     workflowId: string;
     version: number;
     taskId: string | null;
+    /** The type of that task when the run was started; absent in runs without one, and of earlier versions. */
+    taskType?: string;
     /** The failed run that this one continues. */
     resumedFrom: string | null;
     steps: StepOfRun[];
@@ -31,6 +34,15 @@ export interface WorkflowRunRecord extends RunRecord {
 
 /** Of runs that have not ended. */
 export const openRunStatuses: readonly RunStatus[] = ['queued', 'starting', 'running', 'paused'];
+
+/** How a run has ended. */
+export interface RunOutcome {
+  succeeded: boolean;
+  startedAt?: string;
+  endedAt: string;
+  /** Of the task that it was for. */
+  taskType?: string;
+}
 
 /** Which runs are listed. */
 export interface WorkflowRunFilter {
@@ -79,6 +91,16 @@ export async function createWorkflowRunStore(database: Database) {
     /** The newest first. */
     list: (filter: WorkflowRunFilter, part: PageRequest): Promise<Page<WorkflowRunRecord>> =>
       findPage(records, { filter: filterOf(filter), order: { key: '_id', direction: -1 } }, part),
+
+    /** How the latest runs of a workflow ended that were not cancelled, the newest first. */
+    async outcomes(workflowId: string, limit: number): Promise<RunOutcome[]> {
+      const filter = filterOf({ workflowIds: [workflowId], statuses: ['completed', 'failed'] });
+      const found = await records.find(filter, { sort: { _id: -1 }, limit });
+      return found.map(({ status, started_at, created_at, ended_at = created_at, board: { taskType } }) => ({
+        ...{ succeeded: status === 'completed', endedAt: ended_at },
+        ...compact({ startedAt: started_at, taskType }),
+      }));
+    },
 
     count: (filter: WorkflowRunFilter): Promise<number> => records.count(filterOf(filter)),
   };

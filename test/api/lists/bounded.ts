@@ -30,6 +30,7 @@ export const bounded: Record<string, [most: number, because: string]> = {
   getStatusWeek: [7, 'days of a week'],
   listSkillCapabilityDefinitions: [11, 'the capabilities that there are'],
   listSkillSecurityPatterns: [100, 'the rules that there are'],
+  listLaunchRecommendations: [100, 'its `limit`, which is 10 when absent'],
   listWorkflowRecipes: [10, 'the recipes that there are'],
   verifyAudit: [100, 'mostBreaks'],
 };

@@ -142,8 +142,35 @@ describe('workflow definitions', () => {
     ['a schema that is none', withStep({ input: 'x', output: { schema: { type: 'text' } } }), 'steps.0.output.schema'],
     ['a part of an output without a schema', withStep({ input: '{{steps.a.output.x}}' }), 'steps.0.input'],
     ['a pipeline', aDefinition({ pipeline: [] }), 'pipeline'],
-    ['output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
-    ['schemas', aDefinition({ schemas: {} }), 'schemas'],
+    ['no output targets', aDefinition({ outputTargets: [] }), 'outputTargets'],
+    ['an unknown output target', aDefinition({ outputTargets: [{ type: 'mail' }] }), 'outputTargets.0.type'],
+    [
+      'a document elsewhere',
+      aDefinition({ outputTargets: [{ type: 'document', path: '../a.md' }] }),
+      'outputTargets.0.path',
+    ],
+    [
+      'an unknown value in an output',
+      aDefinition({ outputTargets: [{ type: 'comment', content: '{{lost}}' }] }),
+      'outputTargets.0.content',
+    ],
+    [
+      'an output of no step',
+      aDefinition({ steps: [{ id: 'a', type: 'gate' }], outputTargets: [{ type: 'comment' }] }),
+      'outputTargets.0.content',
+    ],
+    [
+      'a comment by a schedule',
+      aDefinition({ schedule: { cron: '0 9 * * *' }, outputTargets: [{ type: 'comment' }] }),
+      'outputTargets.0.type',
+    ],
+    ['schemas by other names', aDefinition({ schemas: { 'A b': {} } }), 'schemas.A b'],
+    ['a named schema that is none', aDefinition({ schemas: { review: { type: 'text' } } }), 'schemas.review'],
+    [
+      'a schema that is not there',
+      { ...withStep({ input: 'x', output: { schema: 'constructor' } }), schemas: { review: {} } },
+      'steps.0.output.schema',
+    ],
     ['a tool without a server', withStep({ type: 'tool', agent: undefined, tool: 'x' }), 'steps.0.server'],
     [
       'an unknown value in arguments',
@@ -229,6 +256,45 @@ describe('workflow definitions', () => {
     expect(byId.has('parts.2')).toBe(false);
     expect((await dry({ unknown: 1 })).body).toMatchObject({ valid: false, issues: [{ path: 'context.unknown' }] });
     expect((await dry({ parts: 'one' })).body).toMatchObject({ valid: false, issues: [{ path: 'context.parts' }] });
+  });
+
+  it('write in the name of their caller only what that may write, and comments only on a task', async () => {
+    const steps = [{ id: 'ask', type: 'gate' }];
+    const outputTargets = [
+      { type: 'comment', content: 'x' },
+      { type: 'document', path: 'a.md', content: 'x' },
+    ];
+    expect((await create({ id: 'writing', steps, outputTargets })).status).toBe(201);
+    await board.call('PUT', `${path}/writing/access`, { body: { public: true } });
+    const { body: dry } = await board.call('POST', `${path}/writing/dry-run`, { body: {} });
+    expect(dry.nodes.map(({ id, kind }: { id: string; kind: string }) => [id, kind])).toEqual(
+      expect.arrayContaining([
+        ['.output.1', 'write'],
+        ['.output.2', 'write'],
+      ]),
+    );
+    const begin = (body: object, key?: string) =>
+      board.call('POST', `${path}/writing/runs`, { body, ...(key !== undefined && { key }) });
+    expect(await begin({}, agentKey)).toMatchObject({
+      ...{ status: 403, body: { details: { required: ['settings:write'] } } },
+    });
+    expect(await begin({})).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'taskId' }] } } });
+  });
+
+  it('have schemas that outputs name, whose parts are values', async () => {
+    const schema = { type: 'object', properties: { score: { type: 'number' } } };
+    const definition = aDefinition({
+      id: 'by-name',
+      schemas: { review: schema },
+      steps: [
+        launching('a', { input: 'x', output: { schema: 'review' } }),
+        launching('b', { input: '{{steps.a.output.score}}' }),
+      ],
+    });
+    expect(await lint(definition)).toEqual({ valid: true, issues: [] });
+    expect((await board.call('POST', path, { body: definition })).status).toBe(201);
+    const { body } = await board.call('POST', `${path}/by-name/dry-run`, { body: {} });
+    expect(body.nodes.find(({ id }: { id: string }) => id === 'a').input).toContain(JSON.stringify(schema));
   });
 
   it('are made of recipes, each of which can be created', async () => {

@@ -97,10 +97,14 @@ describe('workflow runs', () => {
 
   it('have outputs by a schema, which an agent repairs once, and parts of them are values', async () => {
     const schema = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] };
-    await define('by-schema', [
-      agent('plan', { output: { schema } }),
-      agent('next', { input: 'Score {{steps.plan.output.score}}', condition: 'steps.plan.output.score > 2' }),
-    ]);
+    await define(
+      'by-schema',
+      [
+        agent('plan', { output: { schema: 'scored' } }),
+        agent('next', { input: 'Score {{steps.plan.output.score}}', condition: 'steps.plan.output.score > 2' }),
+      ],
+      { schemas: { scored: schema } },
+    );
     const complete = ({ taskId, attemptId }: { taskId: string; attemptId: string }, summary: string) =>
       stack.call.ok('POST', `/api/agents/${taskId}/complete`, { attemptId, status: 'success', summary });
     const repairOf = async (runId: string, first: { taskId: string }) => {

@@ -75,7 +75,7 @@ const parse = (text: string): unknown => {
 /** The whole service on a free port, with a queue and a store of its own, on the Temporal server the tests share. */
 export async function startServiceUnderTest(
   settings: Record<string, string> = {},
-  { reconcileEveryMs = 0 }: { reconcileEveryMs?: number } = {},
+  { reconcileEveryMs = 0, ...sweeping }: { reconcileEveryMs?: number; sweepEveryMs?: number } = {},
 ): Promise<WorkflowRunsUnderTest> {
   const log = createLog({ name: 'test-workflow-runs', level: 'silent' });
   installRuntime(log);
@@ -101,6 +101,7 @@ export async function startServiceUnderTest(
       workflows: { workflowBundle: workflowRunsBundle },
       taskQueue,
       reconcileEveryMs,
+      ...sweeping,
     });
   let service = await start().catch(async (error: unknown) => {
     await temporal.close();

@@ -2,7 +2,7 @@ import { type KillPoints, killPoints } from './kill-points';
 
 /**
  * Kills a worker at a step of a launch for a workflow run: `before` or `after` with `startLaunch`, `observeLaunch`, `launch` (of the
- * agent) or `put` (of the conversation that it continues).
+ * agent), `put` (of the conversation that it continues) or `writeOutput`.
  *
  * @param dir of its own, and no service's
  */
@@ -10,6 +10,7 @@ export const stepLaunchKillPoints = (dir: string): Promise<KillPoints> =>
   killPoints(dir, {
     program: /dist\/worker\/main\.js$/,
     wrapped: `{
+      createWriteActivities: (create) => (deps) => all(create(deps)),
       createStepLaunchActivities: (create) => ({ launch, conversations, ...others }) =>
         all(create({
           ...others,

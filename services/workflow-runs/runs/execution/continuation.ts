@@ -20,6 +20,8 @@ export interface RunState {
   workspace?: { queue?: string };
   /** How far its setup has come; absent where it has none. */
   setup?: SetupState;
+  /** Whether the hooks of its start have run; absent until then. */
+  started?: true;
   /** The first launch of the run on the board, and the digest of its tool catalog; absent where it has neither. */
   board?: { root?: string; catalog?: string };
   progress: ProgressState;

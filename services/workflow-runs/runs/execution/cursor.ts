@@ -14,6 +14,8 @@ export interface Cursor {
 
 export interface StageUnderWay {
   stage: Stage;
+  /** The hooks of its start have run. */
+  started?: true;
   /** When its wait ends, in milliseconds since 1970; absent when it has no end. */
   untilMs?: number;
   /** The next attempt of its prompt: 1, 2 …; absent before the first has ended. */

@@ -53,7 +53,7 @@ interface HandlerDependencies {
   control: RunControl;
   progress: RunProgress;
   /** Breaks off what is under way. */
-  scope: CancellationScope;
+  scope: Pick<CancellationScope, 'cancel'>;
   activities: Pick<RunActivities, 'runEnded' | 'verifyMessage'>;
   children: ChildMessenger;
 }

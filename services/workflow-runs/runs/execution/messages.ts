@@ -2,7 +2,7 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ProvenMessage } from '../../../../platform/crypto/message-proof';
 import type { MessageProof } from '../../../../platform/crypto/message-proof-shape';
 import type { Graph, QuestionType } from '../../graph/graph';
-import type { RunRecord, RunSetup, RunVars, TreeBudget } from '../run';
+import type { RunHooks, RunRecord, RunSetup, RunVars, TreeBudget } from '../run';
 import type { RunState } from './continuation';
 
 /** What the service signs: only the service starts or steers a run. */
@@ -17,6 +17,8 @@ export interface RunInput extends Signed {
   vars?: RunVars;
   /** Absent when it has none. */
   setup?: RunSetup;
+  /** Absent when it has none. */
+  hooks?: RunHooks;
   /** Guidance that it begins with, of its parent; absent when there is none. */
   guidance?: RunRecord['guidance'];
   /** Of a child run: its parent, and the budgets that it shares. */

@@ -1,5 +1,5 @@
 import type { Graph } from '../../graph/graph';
-import type { RunRecord, Stage, TreeBudget } from '../run';
+import type { HookEvent, RunRecord, Stage, TreeBudget } from '../run';
 import type { RunEvent } from './events';
 import type { Guidance, Question, WebhookWait } from './messages';
 import {
@@ -219,12 +219,24 @@ export class RunProgress {
 
   /** Begins a command of the setup. */
   beginSetup(index: number, command: string): Stage {
+    return this.#beginCommand({ id: `setup:${index}`, name: command, parent: 'setup' });
+  }
+
+  /** Begins a hook, at a stage or at the run. */
+  beginHook({ name, event }: { name: string; event: HookEvent }, index: number, at?: Stage): Stage {
+    this.#steps += 1;
+    const parent = at?.id ?? 'hooks';
+    return this.#beginCommand({ id: `${parent}:${event}:${index}`, name, parent, hook: event });
+  }
+
+  #beginCommand({ name, ...fields }: { id: string; name: string; parent: string; hook?: HookEvent }): Stage {
     const stage: Stage = {
-      ...{ id: `setup:${index}`, name: command.slice(0, 200), kind: 'command', parent: 'setup', status: 'running' },
+      ...fields,
+      ...{ name: name.slice(0, 200), kind: 'command', status: 'running' },
       ...{ retries: 0, started_at: new Date().toISOString() },
     };
-    const { id, name, kind } = stage;
-    this.record({ StageStarted: { stage_id: id, node_id: 'setup', name, kind } }, id);
+    const { id, kind, parent } = { ...stage, ...fields };
+    this.record({ StageStarted: { stage_id: id, node_id: parent, name: stage.name, kind } }, id);
     this.#touch(stage);
     return stage;
   }

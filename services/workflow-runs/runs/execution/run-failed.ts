@@ -1,4 +1,12 @@
+import { ActivityFailure } from '@temporalio/workflow';
+
 /** Why a run cannot continue. */
 export class RunFailedError extends Error {
   override readonly name = 'RunFailedError';
+}
+
+/** The message of a failure. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure && error.cause ? error.cause : error;
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000);
 }

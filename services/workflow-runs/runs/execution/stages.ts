@@ -1,12 +1,13 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { Graph, GraphNode } from '../../graph/graph';
 import type { ChildRunActivities } from '../children/activities';
-import type { Stage, TreeBudget } from '../run';
+import type { RunHooks, Stage, TreeBudget } from '../run';
 import { runAgent } from '../stages/agent';
 import { askModel } from '../stages/ask-model';
 import { runChild } from '../stages/child';
 import { runCommand } from '../stages/command';
-import { runLaunch } from '../stages/launch';
+import { withHooks } from '../stages/hooks';
+import { runLaunch, runWrite } from '../stages/launch';
 import { runMap } from '../stages/map';
 import { runTool } from '../stages/tool';
 import { awaitWebhook } from '../stages/webhook';
@@ -18,7 +19,7 @@ import type { Outcome } from './edges';
 import type { Answer, Delivery, Question } from './messages';
 import type { RunProgress } from './progress';
 import { fillIn, maxPromptCharacters } from './prompt-text';
-import { RunFailedError } from './run-failed';
+import { reasonOf, RunFailedError } from './run-failed';
 import type { Walkers } from './walkers';
 
 /** What the stages of one run share. */
@@ -39,6 +40,8 @@ export interface StageContext {
   walkers: Walkers;
   /** The task queue of the host with the run's workspace; absent until it has one. */
   workspace: { queue?: string };
+  /** Absent where the run has none. */
+  hooks: RunHooks | undefined;
   /** The first launch of the run on the board, whether one is under way, and the digest of the run's tool catalog. */
   board: { root?: string; launching: boolean; catalog?: string };
   tree: {
@@ -83,7 +86,7 @@ export async function perform(node: GraphNode, underWay: StageUnderWay, run: Sta
   const { progress } = run;
   const { stage } = underWay;
   try {
-    const { outcome, reported } = await work(node, underWay, run);
+    const { outcome, reported } = await withHooks({ node, underWay }, run, () => work(node, underWay, run));
     progress.endStage(stage, outcome.outcome === 'success' ? 'completed' : 'failed', reported);
     return outcome;
   } catch (error) {
@@ -129,6 +132,8 @@ async function work(node: GraphNode, underWay: StageUnderWay, run: StageContext)
       return runTool(node, underWay, run);
     case 'launch':
       return runLaunch(node, underWay, run);
+    case 'write':
+      return runWrite(node, underWay, run);
     case 'webhook':
       return awaitWebhook(node, underWay, run);
     case 'wait':
@@ -227,12 +232,6 @@ const questionOf = (
   options: asked.options,
   allow_freeform: asked.allowFreeform,
 });
-
-/** The message of a failure. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure && error.cause ? error.cause : error;
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000);
-}
 
 /** How often a stage was retried that failed in the end, as the activity reported it. */
 function retriesOf(error: unknown): number {

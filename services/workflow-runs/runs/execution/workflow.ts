@@ -14,6 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChildRunActivities } from '../children/activities';
 import type { RunStatus, TreeBudget } from '../run';
+import { assertHooks, runHooks } from '../stages/hooks';
 import { runSetup, type SetupState } from '../stages/setup';
 import type { RunActivities } from './activities';
 import { Continuation, type RunState, SuspendedError } from './continuation';
@@ -22,7 +23,7 @@ import { type ChildMessenger, handleMessages, type RunControl } from './handlers
 import { lookAgain, lookAtChild, type RunInput } from './messages';
 import { oneAtATime } from './one-at-a-time';
 import { RunProgress } from './progress';
-import { RunFailedError } from './run-failed';
+import { reasonOf, RunFailedError } from './run-failed';
 import { perform } from './stages';
 import { type Walk, walk } from './walk';
 import { Walkers } from './walkers';
@@ -65,7 +66,7 @@ const proofToleranceMs = 300_000;
  * continues as new: what waits, waits again in the next execution.
  */
 export async function workflowRun(input: RunInput): Promise<RunStatus> {
-  const { runId, graph, state, maxEvents, tree, setup } = input;
+  const { runId, graph, state, maxEvents, tree, setup, hooks } = input;
   const budgets = budgetsOf(input);
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
   const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
@@ -100,11 +101,17 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     acceptedProofs: [...(state?.acceptedProofs ?? [])],
   };
   const scope = new CancellationScope();
+  /** Of the hooks of a run that has failed. */
+  const ending = new CancellationScope();
   const children: ChildMessenger = {
     pause: (paused) => pauseChildRuns({ runId, paused }),
     steer: (guidance) => steerChildRuns({ runId, guidance }),
   };
-  const verify = handleMessages({ runId, control, progress, scope, activities, children });
+  const cancel = (): void => {
+    scope.cancel();
+    ending.cancel();
+  };
+  const verify = handleMessages({ runId, control, progress, scope: { cancel }, activities, children });
   const reported = new Set<string>();
   setHandler(lookAtChild, (childId) => {
     // Only what a stage waits for is read, and forgotten: more are not collected.
@@ -118,6 +125,27 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const workspace: Walk['workspace'] = state?.workspace ?? {};
   const setupState: SetupState = state?.setup ?? { at: 0 };
   const board: Walk['board'] = { ...state?.board, launching: false };
+  const run: Walk = {
+    runId,
+    goal: graph.goal,
+    graph,
+    progress,
+    answers: control.answers,
+    deliveries: control.deliveries,
+    isPaused: () => control.paused,
+    values: { all: () => progress.context, set: (values) => progress.setValues(values) },
+    tree: {
+      budgets,
+      reported,
+      read: (input) => activities.readChildRun(input),
+      usage: () => activities.readTreeUsage({ runId, budgets: budgets.map(({ run_id }) => run_id) }),
+    },
+    traversals,
+    continuation,
+    walkers,
+    ...{ workspace, hooks, board },
+  };
+  let started = state?.started;
   const begin = async (): Promise<unknown> => {
     setCurrentDetails(`Running ${graph.name}.`);
     if (!state) {
@@ -131,32 +159,16 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
         'run',
       );
     }
-    const run: Walk = {
-      runId,
-      goal: graph.goal,
-      graph,
-      progress,
-      answers: control.answers,
-      deliveries: control.deliveries,
-      isPaused: () => control.paused,
-      values: { all: () => progress.context, set: (values) => progress.setValues(values) },
-      tree: {
-        budgets,
-        reported,
-        read: (input) => activities.readChildRun(input),
-        usage: () => activities.readTreeUsage({ runId, budgets: budgets.map(({ run_id }) => run_id) }),
-      },
-      traversals,
-      continuation,
-      walkers,
-      workspace,
-      board,
-    };
     return walkers.count(async () => {
       if (setup) {
         await runSetup(setup, setupState, { ...run, perform });
       }
-      return walk(cursor, run);
+      if (!started) {
+        await assertHooks({ event: 'run_start' }, run);
+        started = true;
+      }
+      await walk(cursor, run);
+      await assertHooks({ event: 'run_complete' }, run);
     });
   };
   /** A run that waits does not count against the concurrency limit. */
@@ -198,6 +210,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
       ...(maxEvents !== undefined && { maxEvents }),
       ...(tree && { tree }),
       ...(setup && { setup }),
+      ...(hooks && { hooks }),
       state: currentState(),
     };
     const { context, guidance } = progress;
@@ -212,6 +225,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     cursor,
     ...(workspace.queue !== undefined && { workspace }),
     ...(setup && { setup: setupState }),
+    ...(hooks && started && { started }),
     ...boardState(board),
     progress: progress.state(),
     traversals: graph.edges.flatMap((edge, index) => {
@@ -249,6 +263,10 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
     }
     if (control.timedOut && !control.cancelled && isCancellation(failure)) {
       failure = new RunFailedError('The time that its budget allows is over.');
+    }
+    if (hooks && failure && !control.cancelled && !isCancellation(failure)) {
+      const reason = reasonOf(failure);
+      await ending.run(() => runHooks({ event: 'run_failed', failure: reason }, run)).catch(nothing);
     }
     const status = control.cancelled || isCancellation(failure) ? 'cancelled' : failure ? 'failed' : 'completed';
     const endedAt = new Date();

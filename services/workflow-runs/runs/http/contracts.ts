@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { modelName } from '../../../../platform/models/model';
 import { graphLimits, questionTypes } from '../../graph/graph';
 import { pageFields } from '../../http/pages';
-import { runId, runStatus, stage } from '../run';
+import { hookEvents, runId, runStatus, stage } from '../run';
 
 /** Text from a caller: no NUL and no other control characters than tab and line breaks. */
-const text = (most: number) =>
+export const text = (most: number) =>
   z
     .string()
     .min(1)
@@ -38,6 +38,33 @@ const llm = z.strictObject({
   fallbacks: z.array(modelName).min(1).max(10).optional(),
 });
 
+/** A program and its arguments, none in a shell. */
+export const argv = z.array(text(8_000)).min(1).max(100);
+
+/** As JSON: a run has them in its input. */
+const maxHooks = 100_000;
+/** A command that runs in the workspace each time something happens. */
+const hook = z
+  .strictObject({
+    name: text(100).optional(),
+    event: z.enum(hookEvents),
+    command: argv,
+    /** The nodes whose stages it is for; all that do work when absent. */
+    nodes: z.array(text(64)).min(1).max(200).optional(),
+    /** Whether the stage or run fails when it fails; by its event when absent: those at a start are blocking. */
+    blocking: z.boolean().optional(),
+    timeout_ms: z.number().int().min(1_000).max(3_600_000).optional(),
+  })
+  .refine(({ event, nodes }) => nodes === undefined || event.startsWith('stage_'), {
+    path: ['nodes'],
+    message: 'is for the events of stages',
+  })
+  .refine(({ event, blocking }) => blocking !== true || !event.endsWith('_failed'), {
+    path: ['blocking'],
+    message: 'must not be true: what has failed cannot fail again',
+  })
+  .meta({ id: 'RunHook' });
+
 export const runCreate = z
   .strictObject({
     dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
@@ -47,12 +74,19 @@ export const runCreate = z
     /** Programs with their arguments that run in the workspace before the first node, none in a shell. */
     setup: z
       .strictObject({
-        commands: z
-          .array(z.array(text(8_000)).min(1).max(100))
-          .min(1)
-          .max(20),
+        commands: z.array(argv).min(1).max(20),
         timeout_ms: z.number().int().min(1_000).max(86_400_000).optional(),
       })
+      .optional(),
+    /** Commands that run in the workspace when the run or one of its stages starts or ends. */
+    hooks: z
+      .array(hook)
+      .min(1)
+      .max(20)
+      .refine(
+        (hooks) => JSON.stringify(hooks).length <= maxHooks,
+        `must have at most ${maxHooks} characters altogether`,
+      )
       .optional(),
     llm: llm.optional(),
     /** The preset of commands that name none. */
@@ -145,13 +179,6 @@ export const steerInput = z
   })
   .meta({ id: 'SteerInput' });
 
-export const previewInput = z
-  .strictObject({
-    port: z.number().int().min(1).max(65_535),
-    expires_in_secs: z.number().int().min(1).max(86_400),
-  })
-  .meta({ id: 'PreviewInput' });
-
 /** A file before and after a run; empty where it was not there. */
 const fileText = z.object({ name: z.string(), contents: z.string() });
 const omitted = z
@@ -172,6 +199,7 @@ export const configuration = z
     sandbox: z.string().optional(),
     vars: runVars.optional(),
     setup: z.object({ commands: z.array(z.array(z.string())), timeout_ms: z.number().int().optional() }).optional(),
+    hooks: z.array(hook).optional(),
   })
   .meta({ id: 'RunConfiguration' });
 

@@ -20,6 +20,7 @@ const shapes: Record<GraphNode['kind'], string> = {
   agent: 'tab',
   tool: 'cds',
   launch: 'tab',
+  write: 'note',
 };
 
 const colours: Record<Stage['status'], string> = {

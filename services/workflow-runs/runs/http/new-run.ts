@@ -186,14 +186,14 @@ const slugOf = (name: string): string =>
 
 /** @throws AppError 400 for a repository or base that is not there, or a graph without commands, which nothing is checked out for */
 export async function repositoryOf(
-  { repository, setup }: RunCreate,
+  { repository, setup, hooks }: RunCreate,
   { nodes }: Graph,
   { snapshots }: Pick<RunsContext, 'snapshots'>,
 ): Promise<RunRecord['repository']> {
   if (!repository) {
     return undefined;
   }
-  if (!setup && !Object.values(nodes).some(({ command }) => command !== undefined)) {
+  if (!setup && !hooks && !Object.values(nodes).some(({ command }) => command !== undefined)) {
     throw refuse(400, 'repository: the graph has no commands, which work in it.');
   }
   const { name, base = 'HEAD' } = repository;
@@ -206,7 +206,7 @@ export async function repositoryOf(
 
 /** The record of a run that is queued. */
 export function newRun(
-  { dot_source, vars, setup }: Omit<RunCreate, 'repository'>,
+  { dot_source, vars, setup, hooks }: Omit<RunCreate, 'repository'>,
   { name, goal }: Graph,
   { user, at, ...more }: { user: string; at: Date } & { [name in 'repository' | 'defaults']?: RunRecord[name] },
 ): RunRecord {
@@ -215,7 +215,7 @@ export function newRun(
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...compact({ goal, vars, setup: setup && compact(setup), ...more }),
+    ...compact({ goal, vars, setup: setup && compact(setup), hooks: hooks?.map(compact), ...more }),
     dot_source,
     created_by: user,
     created_at: at.toISOString(),

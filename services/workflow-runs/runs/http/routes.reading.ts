@@ -142,8 +142,8 @@ export function runReadingRoutes(
       response: configuration,
     },
     async ({ params }) => {
-      const { goal, dot_source: graph, vars, setup, defaults } = requireFound(await runs.get(params.id), 'Run');
-      return { version: 1 as const, ...compact({ goal }), graph, ...defaults, ...compact({ vars, setup }) };
+      const { goal, dot_source: graph, vars, setup, hooks, defaults } = requireFound(await runs.get(params.id), 'Run');
+      return { version: 1 as const, ...compact({ goal }), graph, ...defaults, ...compact({ vars, setup, hooks }) };
     },
   );
 }

@@ -7,7 +7,7 @@ import { pageFrom, pageOf, pageQuery } from '../../http/pages';
 import type { RunsContext } from '../context';
 import { runId } from '../run';
 import { checkedAnswer } from './answers';
-import { answerInput, previewInput, question, steerInput } from './contracts';
+import { answerInput, question, steerInput } from './contracts';
 
 const shared = { mount: 'root' as const, tag: 'human in the loop', permission: usePermission };
 const byId = z.strictObject({ id: runId });
@@ -82,25 +82,6 @@ export function runTalkingRoutes(routes: Routes, { runs, commands }: RunsContext
       ctx.body = '';
       ctx.status = 202;
       return undefined;
-    },
-  );
-
-  routes.add(
-    {
-      ...shared,
-      method: 'post',
-      path: '/runs/:id/preview',
-      operationId: 'previewRun',
-      summary: 'Open a preview port of a run; runs have no sandbox, so none opens',
-      params: byId,
-      body: previewInput,
-      response: z.object({ url: z.string() }),
-      status: 201,
-      errors: [409],
-    },
-    async ({ params }) => {
-      requireFound(await runs.get(params.id), 'Run');
-      throw refuse(409, 'Run has no active sandbox.');
     },
   );
 }

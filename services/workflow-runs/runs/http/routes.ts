@@ -24,6 +24,7 @@ import {
 import { presentRun } from './present';
 import { readGraph } from './read-graph';
 import { defaultsOf } from './run-defaults';
+import { assertHooks } from './run-hooks';
 
 const shared = { mount: 'root' as const, tag: 'runs', permission: usePermission };
 const byId = z.strictObject({ id: runId });
@@ -60,6 +61,7 @@ export function runRoutes(routes: Routes, context: RunsContext): void {
       await assertChildren(graph, context);
       await assertSchemas(graph, context);
       await assertSetup(body, sandbox, defaults);
+      await assertHooks(body, { graph, sandbox, defaults });
       const repository = await repositoryOf(body, graph, context);
       const run = newRun(body, graph, { user: auth.userId, at: now(), repository, defaults });
       // One after another: what is counted includes every run that was accepted before.

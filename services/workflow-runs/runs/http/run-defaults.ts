@@ -13,14 +13,14 @@ import type { RunCreate } from './contracts';
  * @throws AppError 400 for a default that this service cannot serve, or that no node would have
  */
 export async function defaultsOf(
-  { llm, sandbox, directory, setup }: RunCreate,
+  { llm, sandbox, directory, setup, hooks }: RunCreate,
   { nodes }: Graph,
   { models, sandbox: presets }: { models: Models; sandbox?: CommandSandbox | undefined },
 ): Promise<RunDefaults | undefined> {
   const given = compact({ llm: llm && llmOf(llm, models), sandbox, directory });
   for (const name of Object.keys(given) as (keyof RunDefaults)[]) {
-    const isOfSetup = setup !== undefined && name !== 'llm';
-    if (!isOfSetup && !Object.values(nodes).some(isForDefault[name])) {
+    const isOfCommands = (setup !== undefined || hooks !== undefined) && name !== 'llm';
+    if (!isOfCommands && !Object.values(nodes).some(isForDefault[name])) {
       throw refuse(
         400,
         `${name}: ${name === 'llm' ? 'every prompt names its model' : 'every command sets its own'}, if there is any.`,

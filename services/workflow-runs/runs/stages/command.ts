@@ -3,6 +3,7 @@ import type { CommandActivities } from '../../commands/activities';
 import type { CommandInput, CommandResult } from '../../commands/messages';
 import { type GraphNode, usualCommandMs } from '../../graph/graph';
 import type { StageUnderWay } from '../execution/cursor';
+import type { RunProgress } from '../execution/progress';
 import { fillIn } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
 import { nextAttempt, noteFailure } from './attempts';
@@ -22,24 +23,11 @@ const { assignWorkspace } = proxyActivities<Pick<CommandActivities, 'assignWorks
 
 /** Runs the program of a node on the host of the run's workspace, again as often as the node allows when it fails. */
 export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: StageContext): Promise<Worked> {
-  const { runId, goal, progress, values, continuation, workspace } = run;
+  const { runId, progress, continuation } = run;
   const { command, maxRetries, timeoutMs = usualCommandMs } = node;
   const { id: stageId } = underWay.stage;
-  const [program = '', ...rest] = command?.argv ?? [];
-  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, values.all()))];
-  if (argv.some(({ length }) => length > maxCharacters.one) || argv.join('').length > maxCharacters.all) {
-    throw new Error('The arguments of the command are too long once their values are in them.');
-  }
-  await progress.flush();
-  workspace.queue ??= await continuation.duringPrompt(() => assignWorkspace({ runId }));
-  const { runCommand: start } = proxyActivities<Pick<CommandActivities, 'runCommand'>>({
-    taskQueue: workspace.queue,
-    scheduleToStartTimeout: '15 minutes',
-    startToCloseTimeout: timeoutMs + besidesMs,
-    heartbeatTimeout: '15 seconds',
-    retry,
-    summary: `command of ${stageId}`,
-  });
+  const argv = filledCommand(command?.argv ?? [], run);
+  const start = await commandStarter({ stageId, timeoutMs }, run);
   const input: Omit<CommandInput, 'attempt'> = {
     ...{ runId, stageId, argv, timeoutMs, preset: command?.sandbox ?? '' },
     ...(node.outputSchema && { schema: node.outputSchema }),
@@ -59,6 +47,44 @@ export async function runCommand(node: GraphNode, underWay: StageUnderWay, run: 
   }
 }
 
+/** A program with its arguments, with values in those. @throws Error when they are too long */
+export function filledCommand(
+  [program = '', ...rest]: readonly string[],
+  { goal, values }: Pick<StageContext, 'goal' | 'values'>,
+): string[] {
+  const argv = [program, ...rest.map((argument) => fillIn(argument, goal, values.all()))];
+  if (argv.some(({ length }) => length > maxCharacters.one) || argv.join('').length > maxCharacters.all) {
+    throw new Error('The arguments of the command are too long once their values are in them.');
+  }
+  return argv;
+}
+
+/** What starts programs of a stage on the host with the run's workspace, which the run is given when it has none. */
+export async function commandStarter(
+  { stageId, timeoutMs }: { stageId: string; timeoutMs: number },
+  { runId, progress, continuation, workspace }: StageContext,
+): Promise<(input: CommandInput) => Promise<CommandResult>> {
+  await progress.flush();
+  workspace.queue ??= await continuation.duringPrompt(() => assignWorkspace({ runId }));
+  return proxyActivities<Pick<CommandActivities, 'runCommand'>>({
+    taskQueue: workspace.queue,
+    scheduleToStartTimeout: '15 minutes',
+    startToCloseTimeout: timeoutMs + besidesMs,
+    heartbeatTimeout: '15 seconds',
+    retry,
+    summary: `command of ${stageId}`,
+  }).runCommand;
+}
+
+/** Takes over the commit of the workspace after a command. */
+export function noteSnapshot(stageId: string, snapshot: CommandResult['snapshot'], progress: RunProgress): void {
+  if (snapshot && 'problem' in snapshot) {
+    progress.record({ SnapshotFailed: { stage_id: stageId, reason: snapshot.problem } }, stageId);
+  } else if (snapshot) {
+    progress.commit = snapshot.commit;
+  }
+}
+
 function ended(
   { id }: GraphNode,
   { exitCode, output, value, failure, snapshot }: CommandResult,
@@ -69,11 +95,7 @@ function ended(
     ...{ [`${id}_output`]: shown, last_output: shown },
     ...{ [`${id}_exit_code`]: exitCode, last_exit_code: exitCode },
   });
-  if (snapshot && 'problem' in snapshot) {
-    progress.record({ SnapshotFailed: { stage_id: stageId, reason: snapshot.problem } }, stageId);
-  } else if (snapshot) {
-    progress.commit = snapshot.commit;
-  }
+  noteSnapshot(stageId, snapshot, progress);
   const touched = snapshot && 'touched' in snapshot ? { files_touched: snapshot.touched } : {};
   const retries = attempt - 1;
   return failure === undefined

@@ -1,4 +1,4 @@
-import type { LaunchNode } from '../../graph/graph';
+import type { LaunchNode, WriteNode } from '../../graph/graph';
 
 /** What a stage launches: made by the host of the engine, once for each attempt. */
 export interface LaunchInput extends LaunchNode {
@@ -32,4 +32,15 @@ export interface LaunchActivities {
   observeLaunch(input: LaunchInput): Promise<LaunchState>;
   /** Stops what may have been launched, and all that recovery makes of it. */
   stopLaunch(launch: LaunchKey): Promise<void>;
+}
+
+/** What a run writes with the values in it, and where; the same however often it is written. */
+export interface WriteInput extends WriteNode {
+  runId: string;
+  stageId: string;
+}
+
+export interface WriteActivities {
+  /** @returns why it cannot be written, if it cannot */
+  writeOutput(input: WriteInput): Promise<{ problem?: string }>;
 }

@@ -5,12 +5,18 @@ import type { StageUnderWay } from '../execution/cursor';
 import { fillIn, maxPromptCharacters } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
 import { nextAttempt, noteFailure } from './attempts';
-import type { LaunchActivities, LaunchEnd, LaunchInput } from './launch-messages';
+import type { LaunchActivities, LaunchEnd, LaunchInput, WriteActivities } from './launch-messages';
 
 const activities = proxyActivities<LaunchActivities>({
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   summary: 'launch of a stage',
+});
+
+const { writeOutput } = proxyActivities<WriteActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  summary: 'write an output of the run',
 });
 
 /** The pauses between two looks at a launch, in milliseconds. */
@@ -55,6 +61,24 @@ export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: S
     progress.record({ StageRetrying: { stage_id: id, attempt, error: reason } }, `${id}/try/${attempt}`);
     noteFailure(node, underWay, attempt);
   }
+}
+
+/** Writes what the run has come to. */
+export async function runWrite(
+  { id, write }: GraphNode,
+  { stage }: StageUnderWay,
+  { runId, goal, progress, continuation }: StageContext,
+): Promise<Worked> {
+  if (!write) {
+    throw new Error(`${id} writes nothing.`);
+  }
+  await progress.flush();
+  const content = fillIn(write.content, goal, progress.context);
+  const input = { runId, stageId: stage.id, to: write.to, content };
+  const { problem } = await continuation.duringPrompt(() => writeOutput(input));
+  return problem === undefined
+    ? { outcome: { outcome: 'success' } }
+    : { outcome: { outcome: 'fail', reason: problem }, reported: { failure_reason: problem } };
 }
 
 function inputOf(

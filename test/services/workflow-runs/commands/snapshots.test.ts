@@ -226,8 +226,9 @@ describe('the commits of a workspace', () => {
     const { runs: stored, database } = await openStoredRuns(service);
     try {
       const now = () => new Date(Date.now() + 120_000);
+      const endUse = () => Promise.resolve();
       const snapshots = join(service.dataDir, 'workflow-runs', 'snapshots');
-      await sweepWorkspaces({ directory: snapshots, retentionMs: 60_000, runs: stored, now });
+      await sweepWorkspaces({ directory: snapshots, retentionMs: 60_000, runs: stored, endUse, now });
       expect(existsSync(join(snapshots, id))).toBe(false);
     } finally {
       await database.close();

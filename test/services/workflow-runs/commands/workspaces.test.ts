@@ -44,10 +44,17 @@ describe('the workspace of a run', () => {
     const { runs, database } = await openStoredRuns(service);
     try {
       const retentionMs = 60_000;
-      await sweepWorkspaces({ directory, retentionMs, runs, now: () => new Date() });
+      const endUse = () => Promise.resolve();
+      await sweepWorkspaces({ directory, retentionMs, runs, endUse, now: () => new Date() });
       expect(await readdir(directory)).toEqual(expect.arrayContaining([ended, open]));
       expect(await readdir(directory)).not.toContain('01ARZ3NDEKTSV4RRFFQ69G5FAV');
-      await sweepWorkspaces({ directory, retentionMs, runs, now: () => new Date(Date.now() + 2 * retentionMs) });
+      await sweepWorkspaces({
+        directory,
+        retentionMs,
+        runs,
+        endUse,
+        now: () => new Date(Date.now() + 2 * retentionMs),
+      });
       expect(await readdir(directory)).toEqual([open]);
     } finally {
       await database.close();

@@ -10,9 +10,11 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { eventually } from '../../../../platform/testing/eventually';
 import { aGate } from '../../../support/models/provider';
 import { startService } from '../../../support/stack/service';
+import { aPresetsFile } from '../commands-under-test';
 import { readEvents } from '../events';
 import { aProviderWithCatalog } from '../models-under-test';
 import { callerSettings, tokenOf } from '../service-under-test';
+import { recordHooked } from './hooked';
 import { recordRuns } from './runs';
 import { recordTrees } from './trees';
 
@@ -22,7 +24,8 @@ const root = join(__dirname, '..', '..', '..', '..');
 async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
   const limits = { WORKFLOW_RUNS_CONCURRENCY: '1', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '150' };
-  const settings = { WORKFLOW_RUNS_PORT: '0', ...limits, ...callerSettings, ...models.settings };
+  const presets = await aPresetsFile();
+  const settings = { WORKFLOW_RUNS_PORT: '0', ...limits, ...callerSettings, ...models.settings, ...presets.settings };
   const service = await startService(settings, { services: ['workflow-runs'] });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const { workflow } = new Client({ connection });
@@ -102,10 +105,12 @@ async function main(): Promise<void> {
     const recorder = { call, keepOne, keepNow, keepEach, provider: models.provider };
     await recordTrees(recorder);
     await recordRuns(recorder);
+    await recordHooked(recorder);
   } finally {
     await connection.close();
     await service.close();
     await models.close();
+    await presets.close();
   }
 }
 
