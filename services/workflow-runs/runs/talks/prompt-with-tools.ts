@@ -1,15 +1,16 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { GraphNode, PromptTools } from '../../graph/graph';
-import { valueText } from '../../graph/values';
+import { serversOf } from '../../graph/tool-servers';
 import type { PromptAnswer, PromptInput } from '../execution/activities';
 import type { StageUnderWay } from '../execution/cursor';
 import type { StageContext } from '../execution/stages';
 import { askModel, promptActivityOptions } from '../stages/ask-model';
 import { assertWithinBudget } from '../stages/may-begin';
-import { calledTool, catalogOf, serversOf } from '../stages/tool-call';
+import { calledTool, catalogOf } from '../stages/tool-call';
 import type { ToolEnd } from '../stages/tool-messages';
 import type { TalkActivities } from './activities';
 import type { AskedCall } from './messages';
+import { resultForModel } from './result-for-model';
 
 const { recordToolResult } = proxyActivities<Pick<TalkActivities, 'recordToolResult'>>({
   startToCloseTimeout: '30 seconds',
@@ -78,9 +79,8 @@ async function makeCall(
     delete underWay.tool;
     progress.noteTool(stage, undefined);
   }
-  const { status, output, reason = '' } = end;
-  const isError = status !== 'completed';
-  const content = status === 'completed' || status === 'error' ? valueText(output) : `${status}: ${reason}`;
+  const { status, reason = '' } = end;
+  const { content, isError } = resultForModel(end);
   await recordToolResult({ runId, stageId: stage.id, turn, callId, content, isError });
   const named = `${server}/${tool}`.slice(0, 400);
   progress.record(
