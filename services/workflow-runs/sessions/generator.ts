@@ -7,6 +7,9 @@ import { DeltaWriter } from './delta-writer';
 import { conversationOf, maxExchanges } from './history';
 import type { Exchange, SessionRecord } from './session';
 
+/** The longest pause that a provider may ask for, in milliseconds: a person waits. */
+const longestRetryAfterMs = 60_000;
+
 interface Generation {
   session: SessionRecord;
   exchange: Exchange;
@@ -113,4 +116,7 @@ export function createGenerator({
 const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });
 
 const failureOf = (error: ModelError): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'MODEL', message: `LLM error: ${error.message}`, nonRetryable: !error.retryable });
+  ApplicationFailure.create({
+    ...{ type: 'MODEL', message: `LLM error: ${error.message}`, nonRetryable: !error.retryable },
+    ...(error.retryAfterMs !== undefined && { nextRetryDelay: Math.min(error.retryAfterMs, longestRetryAfterMs) }),
+  });

@@ -12,7 +12,7 @@ import {
 import type { SessionActivities } from './activities';
 import { type Acceptance, acceptedUpdate, type SessionMessage } from './messages';
 import type { SessionToolActivities } from './tools/activities';
-import type { AskedRound, SessionToolInput } from './tools/messages';
+import type { AskedRound, RoundInput, SessionToolInput } from './tools/messages';
 
 const { acceptMessage, tellFailure } = proxyActivities<Pick<SessionActivities, 'acceptMessage' | 'tellFailure'>>({
   startToCloseTimeout: '10 seconds',
@@ -20,7 +20,10 @@ const { acceptMessage, tellFailure } = proxyActivities<Pick<SessionActivities, '
 });
 
 /** A worker that died is noticed by its silence; a model that cannot be reached is asked for about a minute. */
-const { answerMessage } = proxyActivities<Pick<SessionActivities, 'answerMessage'>>({
+const { answerMessage } = proxyActivities<{
+  /** In recorded histories that are older than tools of sessions it brings nothing. */
+  answerMessage(input: RoundInput): Promise<AskedRound | undefined>;
+}>({
   startToCloseTimeout: '65 minutes',
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '500 milliseconds', maximumInterval: '15 seconds', maximumAttempts: 10 },
@@ -96,9 +99,8 @@ async function answer({ id, maxEvents = usualMaxEvents }: SessionMessage, from: 
   }
 }
 
-/** In recorded histories that are older than tools of sessions it brings nothing. */
 const askRound = async (id: string, round: number): Promise<AskedRound> =>
-  ((await answerMessage({ id, round })) as AskedRound | undefined) ?? { calls: 0 };
+  (await answerMessage({ id, round })) ?? { calls: 0 };
 
 async function called(
   call: Pick<SessionToolInput, 'id' | 'round' | 'index'>,
