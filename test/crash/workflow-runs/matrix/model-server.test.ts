@@ -1,0 +1,3 @@
+import { describeKills } from './matrix';
+
+describeKills('model server');
