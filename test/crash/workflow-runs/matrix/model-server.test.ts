@@ -1,3 +1,5 @@
-import { describeKills } from './matrix';
+import { testKills } from './matrix';
 
-describeKills('model server');
+describe('kill -9 of the model server in the middle of a stage', () => {
+  testKills('model server');
+});

@@ -1,3 +1,5 @@
-import { describeKills } from './matrix';
+import { testKills } from './matrix';
 
-describeKills('workflow-runs');
+describe('kill -9 of the service in the middle of a stage', () => {
+  testKills('workflow-runs');
+});

@@ -1,3 +1,5 @@
-import { describeKills } from './matrix';
+import { testKills } from './matrix';
 
-describeKills('temporal');
+describe('kill -9 of the temporal in the middle of a stage', () => {
+  testKills('temporal');
+});
