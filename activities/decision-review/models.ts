@@ -140,7 +140,11 @@ export function createModelActivities(deps: ModelDependencies) {
 type Usage = NonNullable<DecisionReview['answers'][number]['usage']>;
 
 const usageOf = ({ usage }: ModelAnswer): Usage => ({
-  ...{ inputTokens: usage.input_tokens, outputTokens: usage.output_tokens, cost: usage.cost },
+  ...{
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    ...compact({ cost: usage.cost ?? undefined }),
+  },
 });
 
 const isSame = (a: MissingAnswer, b: MissingAnswer): boolean =>

@@ -21,10 +21,13 @@ const reached = {
     .optional(),
   /** How long one call may take. */
   timeout_secs: z.number().positive().max(3_600).default(600),
+  /** `false` for a server that cannot stream its answers. */
+  stream: z.boolean().default(true),
 };
 
 const provider = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('openai-compatible'), ...reached }),
+  z.strictObject({ kind: z.literal('openai'), ...reached }),
   z.strictObject({ kind: z.literal('anthropic'), ...reached }),
   z.strictObject({ kind: z.literal('dry-run'), name: providerName }),
 ]);

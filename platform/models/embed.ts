@@ -39,7 +39,7 @@ export function createEmbedder({ catalog, name, mayRead, keyOf }: EmbedderOption
     throw new CatalogError('embedding model', [`models: there is no ${name}`]);
   }
   const { provider, upstreamId, model } = entry;
-  if (provider.kind !== 'openai-compatible') {
+  if (provider.kind !== 'openai-compatible' && provider.kind !== 'openai') {
     throw new CatalogError('embedding model', [`${name}: a provider of the kind ${provider.kind} embeds no texts`]);
   }
   const { api_key_env: variable, base_url: baseURL, timeout_secs: seconds } = provider;

@@ -12,13 +12,19 @@ export type ModelErrorKind = 'unknown' | 'unsupported' | 'refused' | 'unavailabl
 export class ModelError extends Error {
   override readonly name = 'ModelError';
 
+  /** The status of the provider's response, when there was one. */
+  readonly status: number | undefined;
+  /** How long its provider asks to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
   constructor(
     readonly kind: ModelErrorKind,
     message: string,
-    /** The status of the provider's response, when there was one. */
-    readonly status?: number,
+    { status, retryAfterMs }: { status?: number | undefined; retryAfterMs?: number | undefined } = {},
   ) {
     super(message);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 
   /** Whether the same call may bring an answer later. */

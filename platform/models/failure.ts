@@ -1,7 +1,10 @@
 import { types } from 'node:util';
 import { APICallError, UnsupportedFunctionalityError } from 'ai';
+import { retryAfterMs } from '../http/retry-after';
 import type { Redactor } from '../log/redact';
 import { ModelError, type ModelErrorKind } from './errors';
+
+type ResponseFacts = ConstructorParameters<typeof ModelError>[2];
 
 const longestMessage = 500;
 
@@ -20,8 +23,8 @@ export function modelErrorOf(error: unknown, provider: string, redact: Redactor)
   if (error instanceof ModelError) {
     return error;
   }
-  const modelError = (kind: ModelErrorKind, what: string, status?: number): ModelError =>
-    new ModelError(kind, redact(`${provider}: ${what}`).slice(0, longestMessage), status);
+  const modelError = (kind: ModelErrorKind, what: string, response?: ResponseFacts): ModelError =>
+    new ModelError(kind, redact(`${provider}: ${what}`).slice(0, longestMessage), response);
   if (UnsupportedFunctionalityError.isInstance(error)) {
     return modelError('unsupported', `${error.functionality} is not supported`);
   }
@@ -34,7 +37,12 @@ export function modelErrorOf(error: unknown, provider: string, redact: Redactor)
     if (status < 400) {
       return modelError('unavailable', withCause(error));
     }
-    return modelError(passing(status) ? 'unavailable' : 'refused', `answered ${status}: ${message}`, status);
+    const isPassing = passing(status);
+    const waitMs = isPassing ? retryAfterMs(error.responseHeaders?.['retry-after'], new Date()) : undefined;
+    return modelError(isPassing ? 'unavailable' : 'refused', `answered ${status}: ${message}`, {
+      status,
+      retryAfterMs: waitMs,
+    });
   }
   const reported = reportedIn(error);
   if (reported) {

@@ -50,7 +50,12 @@ export type StopReason = z.infer<typeof stopReason>;
 export interface Usage {
   input_tokens: number;
   output_tokens: number;
-  cost: number;
+  /** Of the input tokens; absent without any. */
+  cache_read_tokens?: number;
+  /** Of the output tokens; absent without any. */
+  reasoning_tokens?: number;
+  /** `null` where the catalog has no price of them. */
+  cost: number | null;
 }
 
 /** The answer of a model. */

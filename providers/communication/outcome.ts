@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../platform/http/retry-after';
 /** What one attempt to send a message came to. */
 export type SendOutcome = Acknowledged | Unacknowledged;
 
@@ -16,19 +17,6 @@ export interface Unacknowledged {
   isFinal: boolean;
   /** How long the other side asked to wait, in milliseconds. */
   retryAfterMs?: number;
-}
-
-/** No answer of the other side makes a delivery wait longer than this, in milliseconds. */
-const longestWaitMs = 3_600_000;
-
-/** The header `Retry-After`, in milliseconds: seconds, or a date. `undefined` for what is neither. */
-export function retryAfterMs(header: string | null, now: Date): number | undefined {
-  if (header === null) {
-    return undefined;
-  }
-  const text = header.trim();
-  const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestWaitMs);
 }
 
 /** Statuses that another attempt may change. */

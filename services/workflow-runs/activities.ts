@@ -7,11 +7,13 @@ import type { RunsContext } from './runs/context';
 import { createRunActivities } from './runs/execution/activities';
 import { createTalkActivities } from './runs/talks/activities';
 import { createSessionActivities } from './sessions/activities';
+import { createSessionToolActivities } from './sessions/tools/activities';
 
 /** Everything the workflows of this service call. */
 export function createWorkflowRunsActivities(runs: RunsContext) {
   return {
     ...createSessionActivities(runs),
+    ...createSessionToolActivities(runs),
     ...createRunActivities(runs),
     ...createTalkActivities(runs),
     ...createCommandActivities(runs),

@@ -36,5 +36,6 @@ export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsA
   startQueued: { workflows: ['workflowRunDispatch'] },
   acceptMessage: session,
   answerMessage: session,
+  callSessionTool: session,
   tellFailure: session,
 };

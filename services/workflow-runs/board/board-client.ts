@@ -102,6 +102,7 @@ const toolCall = z.object({
   dispatchedAt: z.string().optional(),
   endedAt: z.string().optional(),
 });
+const withdrawal = z.object({ withdrawn: z.boolean() });
 export type BoardToolCall = z.infer<typeof toolCall>;
 
 /** A call of a tool; the same `operationId` is the same call. */
@@ -207,8 +208,11 @@ export function createBoardClient({ url, token }: BoardOptions) {
     callTool: async (runId: string, call: BoardToolRequest): Promise<BoardToolCall> =>
       toolCall.parse(await send('POST', path('tool-servers', 'workflow-runs', runId, 'calls'), { body: call })),
 
-    withdrawToolCall: (runId: string, approvalId: string): Promise<unknown> =>
-      send('POST', path('tool-servers', 'workflow-runs', runId, 'withdraw'), { body: { approvalId } }),
+    /** @returns whether the approval was still waited for */
+    withdrawToolCall: async (runId: string, approvalId: string): Promise<boolean> =>
+      withdrawal.parse(
+        await send('POST', path('tool-servers', 'workflow-runs', runId, 'withdraw'), { body: { approvalId } }),
+      ).withdrawn,
 
     cancelRecovery: (taskId: string, attemptId: string): Promise<unknown> =>
       send('POST', path('agents', taskId, 'recovery', 'cancel'), { body: { attemptId } }),

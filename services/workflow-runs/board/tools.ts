@@ -18,8 +18,8 @@ export interface ToolDependencies {
   turns: StageMessageStore;
 }
 
-/** What runs with tools have the board do. */
-export function createToolActivities({ board, turns }: ToolDependencies): ToolActivities {
+/** Calls tools through the board, for runs and for sessions; without a board it is refused. */
+export function createToolCaller(board: BoardClient | undefined) {
   async function open({ runId, servers }: { runId: string; servers: string[] }): Promise<ToolCatalogState> {
     if (!board) {
       return { failed: 'Tools are not called here: WORKFLOW_RUNS_BOARD_URL is not set.' };
@@ -31,36 +31,50 @@ export function createToolActivities({ board, turns }: ToolDependencies): ToolAc
     }
   }
 
-  async function call(input: ToolCallInput, waitMs: number): Promise<ToolCallProgress> {
+  /** @returns where the call is, and how the board presents it where it has made it */
+  async function call(input: ToolCallInput, waitMs: number): Promise<{ at: ToolCallProgress; made?: BoardToolCall }> {
     const { runId, stageId, operation, catalog, server, tool, arguments: values } = input;
     if (!board) {
-      return refusedCall('NO_BOARD', 'WORKFLOW_RUNS_BOARD_URL is not set.');
+      return { at: refusedCall('NO_BOARD', 'WORKFLOW_RUNS_BOARD_URL is not set.') };
     }
     const request = { stageId, catalogDigest: catalog, serverId: server, tool, arguments: values, waitMs };
     try {
       const made = await board.callTool(runId, { ...request, operationId: operationOf(operation) });
-      const progress = progressOf(made);
-      if (progress.state === 'ended') {
-        await turns.put(runId, stageId, [turnOf(input, made)]);
-      }
-      return progress;
+      return { at: progressOf(made), made };
     } catch (error) {
       if (error instanceof BoardRefusal && error.code === 'APPROVAL_REQUIRED' && error.approvalId !== undefined) {
-        return { state: 'approval', approvalId: error.approvalId, reason: error.message };
+        return { at: { state: 'approval', approvalId: error.approvalId, reason: error.message } };
       }
       if (error instanceof BoardRefusal && error.code === 'TOOL_CALL_PENDING') {
-        return { state: 'running' };
+        return { at: { state: 'running' } };
       }
-      return isForNow(error)
-        ? { state: 'waiting', reason: reasonOf(error) }
-        : refusedCall((error as BoardRefusal).code, (error as BoardRefusal).message);
+      return {
+        at: isForNow(error)
+          ? { state: 'waiting', reason: reasonOf(error) }
+          : refusedCall((error as BoardRefusal).code, (error as BoardRefusal).message),
+      };
     }
   }
 
-  return {
-    openToolCatalog: (input) => withHeartbeat(() => open(input)),
+  return { open, call };
+}
 
-    callTool: (input) => awaitCall(call, input),
+/** What runs with tools have the board do. */
+export function createToolActivities({ board, turns }: ToolDependencies): ToolActivities {
+  const caller = createToolCaller(board);
+
+  async function callOnce(input: ToolCallInput, waitMs: number): Promise<ToolCallProgress> {
+    const { at, made } = await caller.call(input, waitMs);
+    if (at.state === 'ended' && made) {
+      await turns.put(input.runId, input.stageId, [turnOf(input, made)]);
+    }
+    return at;
+  }
+
+  return {
+    openToolCatalog: (input) => withHeartbeat(() => caller.open(input)),
+
+    callTool: (input) => awaitCall(callOnce, input),
 
     withdrawToolCall: ({ runId, approvalId }) =>
       withHeartbeat(async () => {
@@ -73,24 +87,28 @@ export function createToolActivities({ board, turns }: ToolDependencies): ToolAc
 const operationOf = (operation: string): string => createHash('sha256').update(operation).digest('hex');
 
 /** Whether the same request may be answered later: the board is away, is asked too often, or has no worker. */
-const isForNow = (error: unknown): boolean =>
+export const isForNow = (error: unknown): boolean =>
   !(error instanceof BoardRefusal) || error.status >= 500 || error.status === 429 || forNow.has(error.code);
 
-const reasonOf = (error: unknown): string =>
+/** Why the board does not do something, for people. */
+export const reasonOf = (error: unknown): string =>
   error instanceof BoardRefusal
     ? `${error.code}: ${error.message}`
     : `The board does not answer: ${error instanceof Error ? error.message : String(error)}`;
 
-function turnOf({ server, tool, arguments: values }: ToolCallInput, { id, result, error, ...call }: BoardToolCall) {
-  const { dispatchedAt, endedAt } = call;
-  const took = dispatchedAt !== undefined && endedAt !== undefined ? Date.parse(endedAt) - Date.parse(dispatchedAt) : 0;
+/** How long a call took, from its sending, in milliseconds. */
+export const tookMs = ({ dispatchedAt, endedAt }: BoardToolCall): number =>
+  dispatchedAt !== undefined && endedAt !== undefined ? Date.parse(endedAt) - Date.parse(dispatchedAt) : 0;
+
+function turnOf({ server, tool, arguments: values }: ToolCallInput, call: BoardToolCall) {
+  const { id, result, error } = call;
   return {
     kind: 'tool' as const,
     tools: [
       {
         ...{ id, tool_name: `${server}/${tool}`, input: JSON.stringify(values), is_error: !result || result.isError },
         result: JSON.stringify(result ?? error ?? null).slice(0, shownCharacters),
-        duration_ms: took,
+        duration_ms: tookMs(call),
       },
     ],
   };

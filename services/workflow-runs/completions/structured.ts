@@ -1,8 +1,9 @@
 import { maxMessages } from '../../../platform/models/message';
 import type { CallOptions, Models } from '../../../platform/models/models';
-import type { ModelAnswer, ModelRequest, Usage } from '../../../platform/models/request';
+import type { ModelAnswer, ModelRequest } from '../../../platform/models/request';
 import { refuse } from '../http/errors';
 import type { SchemaChecker } from '../schemas/schema-checker';
+import { addedUsage } from '../usage/sum';
 
 /** An answer, and the JSON in it; none for one that calls tools instead. */
 export interface StructuredAnswer {
@@ -35,7 +36,7 @@ export async function completeStructured(
   }
   const repair = repairOf(first.text, fit.problems);
   const second = await models.complete({ ...request, messages: [...messages, ...repair] }, options);
-  const answer = { ...second, usage: added(first.usage, second.usage) };
+  const answer = { ...second, usage: addedUsage(first.usage, second.usage) };
   const again = await schemas.check(schema, second.text);
   if ('value' in again) {
     return { answer, output: again.value };
@@ -63,9 +64,3 @@ function misfit({ stopReason }: ModelAnswer, problems: readonly string[], when =
   const stopped = stopReason === 'end_turn' ? '' : `, and ended with ${stopReason}`;
   return refuse(502, `LLM error: the answer does not fit the schema${when}${stopped}: ${problems.join('; ')}`);
 }
-
-const added = (a: Usage, b: Usage): Usage => ({
-  input_tokens: a.input_tokens + b.input_tokens,
-  output_tokens: a.output_tokens + b.output_tokens,
-  cost: a.cost + b.cost,
-});

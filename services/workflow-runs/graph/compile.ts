@@ -1,4 +1,5 @@
 import { type Attributes, type DotGraph, maxProblems, readDot } from './dot';
+import { type Place, placeOf } from './dot-tokens';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
 import { GraphError } from './graph-error';
 import { readEdge, readNode, withLineBreaks } from './nodes';
@@ -18,6 +19,7 @@ export function compileGraph(source: string): Graph {
   }
   const dot = readDot(source);
 
+  const placeOfNode = (id: string): Place => dot.places.get(id) ?? { line: 1, column: 1 };
   const problems = [...dot.problems];
   const edges = dot.edges.map((edge) => readEdge(edge, { ...edge, problems }));
   const nodes = Object.fromEntries(
@@ -25,7 +27,7 @@ export function compileGraph(source: string): Graph {
       id,
       readNode(id, {
         ...{ attributes, problems, outgoing: edgesFrom(id, edges) },
-        place: dot.places.get(id) ?? { line: 1, column: 1 },
+        place: placeOfNode(id),
       }),
     ]),
   );
@@ -37,7 +39,7 @@ export function compileGraph(source: string): Graph {
     nodes,
     edges,
   };
-  problems.push(...structureProblems(graph));
+  problems.push(...structureProblems(graph, (id) => placeOf(placeOfNode(id))));
   if (problems.length > 0) {
     throw new GraphError(problems.slice(0, maxProblems));
   }

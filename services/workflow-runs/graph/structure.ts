@@ -24,8 +24,13 @@ function neighboursOf({ edges }: Graph): Neighbours {
   return { next: (id) => next.get(id) ?? [], before: (id) => before.get(id) ?? [] };
 }
 
-/** What is wrong with how the nodes of a graph are connected. */
-export function structureProblems(graph: Graph): string[] {
+/**
+ * What is wrong with how the nodes of a graph are connected.
+ *
+ * @param placeOf where a node is in its text, in words; nowhere when absent
+ */
+export function structureProblems(graph: Graph, placeOf?: (id: string) => string): string[] {
+  const nameOf = (id: string): string => `${JSON.stringify(id)}${placeOf ? ` (${placeOf(id)})` : ''}`;
   const nodes = Object.values(graph.nodes);
   const of = (kind: GraphNode['kind']): GraphNode[] => nodes.filter((node) => node.kind === kind);
   const starts = of('start');
@@ -42,8 +47,8 @@ export function structureProblems(graph: Graph): string[] {
   const neighbours = neighboursOf(graph);
   const joins = joinFinder(graph, neighbours);
   return [
-    ...reachProblems(graph, neighbours),
-    ...nodes.flatMap((node) => nodeProblems(node, { neighbours, joinOf: joins })),
+    ...reachProblems(graph, neighbours, nameOf),
+    ...nodes.flatMap((node) => nodeProblems(node, { neighbours, joinOf: joins, nameOf })),
   ];
 }
 
@@ -58,7 +63,7 @@ function reached(from: readonly string[], step: (id: string) => readonly string[
   return seen;
 }
 
-function reachProblems(graph: Graph, { next, before }: Neighbours): string[] {
+function reachProblems(graph: Graph, { next, before }: Neighbours, nameOf: (id: string) => string): string[] {
   const ends = Object.values(graph.nodes).filter(({ kind }) => kind === 'exit' || kind === 'fail');
   const fromStart = reached([graph.start], next);
   const toEnd = reached(
@@ -66,10 +71,8 @@ function reachProblems(graph: Graph, { next, before }: Neighbours): string[] {
     before,
   );
   const ids = Object.keys(graph.nodes);
-  const lost = ids.filter((id) => !fromStart.has(id)).map((id) => `Node ${JSON.stringify(id)} is unreachable.`);
-  const stuck = ids
-    .filter((id) => !toEnd.has(id))
-    .map((id) => `No path leads from node ${JSON.stringify(id)} to an end.`);
+  const lost = ids.filter((id) => !fromStart.has(id)).map((id) => `Node ${nameOf(id)} is unreachable.`);
+  const stuck = ids.filter((id) => !toEnd.has(id)).map((id) => `No path leads from node ${nameOf(id)} to an end.`);
   return [...lost, ...stuck];
 }
 
@@ -78,10 +81,15 @@ function nodeProblems(
   {
     neighbours: { next, before },
     joinOf,
-  }: { neighbours: Neighbours; joinOf: (parallel: string) => string | undefined },
+    nameOf,
+  }: {
+    neighbours: Neighbours;
+    joinOf: (parallel: string) => string | undefined;
+    nameOf: (id: string) => string;
+  },
 ): string[] {
   const targets = next(node.id);
-  const name = `Node ${JSON.stringify(node.id)}`;
+  const name = `Node ${nameOf(node.id)}`;
   if ((node.kind === 'exit' || node.kind === 'fail') && targets.length > 0) {
     return [`${name} is an end; nothing follows it.`];
   }

@@ -1,6 +1,6 @@
 import { compact } from '../../../platform/json/compact';
 import { hasEnded, type RunRecord, type Smoothness, type Stage } from '../runs/run';
-import { rounded } from '../usage/usage';
+import { rounded } from '../usage/sum';
 import { frictionPointsOf, openItemsOf } from './friction';
 import type { RetroDetail, RetroItem, RetroStats } from './retro-detail';
 
@@ -67,7 +67,7 @@ const stageRetroOf = ({
   status,
   duration_ms: toMs(duration_secs),
   retries,
-  ...compact({ cost: usage?.cost, notes, failure_reason }),
+  ...compact({ cost: usage?.cost ?? undefined, notes, failure_reason }),
   files_touched,
 });
 

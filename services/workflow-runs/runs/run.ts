@@ -19,7 +19,15 @@ export const stageStatus = z.enum(['pending', 'running', 'completed', 'failed', 
 export const usage = z.object({
   input_tokens: z.number().int(),
   output_tokens: z.number().int(),
-  cost: z.number(),
+  cache_read_tokens: z.number().int().optional().meta({
+    description: 'Of the input tokens, those that the provider has read from its cache; absent without any',
+  }),
+  reasoning_tokens: z
+    .number()
+    .int()
+    .optional()
+    .meta({ description: 'Of the output tokens, those of reasoning; absent without any' }),
+  cost: z.number().nullable().meta({ description: 'null where the catalog has no price of them' }),
 });
 export type Usage = z.infer<typeof usage>;
 

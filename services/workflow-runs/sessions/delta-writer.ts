@@ -7,6 +7,8 @@ const everyMs = 100;
 interface DeltaWriterOptions {
   events: SessionEvents;
   exchange: Exchange;
+  /** How often its model was asked for this answer, with this time. */
+  round: number;
   attempt: number;
   now: () => Date;
   /** Called when a piece cannot be stored. */
@@ -42,10 +44,10 @@ export class DeltaWriter {
     }
     this.pending = '';
     this.offset += delta.length;
-    const { events, exchange, attempt, now, onFailure } = this.options;
+    const { events, exchange, round, attempt, now, onFailure } = this.options;
     const { _id, session, number: turn } = exchange;
-    const key = `${_id}/${attempt}/${offset}`;
-    const event = { key, event: 'content_delta' as const, data: { delta, turn, attempt, offset } };
+    const key = round === 1 ? `${_id}/${attempt}/${offset}` : `${_id}/${round}/${attempt}/${offset}`;
+    const event = { key, event: 'content_delta' as const, data: { delta, turn, round, attempt, offset } };
     // One after the other: their order is that of the text.
     this.writing = this.writing
       .then(() => events.append(session, now().toISOString(), event))

@@ -1,4 +1,5 @@
 import type { Database, LogEntry } from '../../../stores/port/collection';
+import type { ToolUse } from '../runs/execution/turns';
 import type { Exchange } from './session';
 
 /**
@@ -8,10 +9,14 @@ import type { Exchange } from './session';
 export type SessionEvent =
   /**
    * A piece of an answer that belongs at `offset` (UTF-16 units) of its text, whatever was there. An answer that is begun
-   * again after a crash begins again at 0, with a higher `attempt`.
+   * again after a crash begins again at 0, with a higher `attempt`; so does what its model answers after its tools, with a higher `round`.
    */
-  | { event: 'content_delta'; data: { delta: string; turn: number; attempt: number; offset: number } }
+  | { event: 'content_delta'; data: { delta: string; turn: number; round: number; attempt: number; offset: number } }
   | { event: 'assistant_turn'; data: { kind: 'assistant'; turn: number } & NonNullable<Exchange['answer']> }
+  /** The calls of a round, and what came of them. */
+  | { event: 'tool_turn'; data: { kind: 'tool'; tools: ToolUse[]; created_at: string; turn: number } }
+  /** A call waits for its approval, or the board cannot be asked now, which is without an approval. */
+  | { event: 'tool_waiting'; data: { tool?: string; approval_id?: string; reason: string; turn: number } }
   /** The answer will not come: another message came first. */
   | { event: 'superseded'; data: { turn: number } }
   | { event: 'done'; data: { turn: number } }

@@ -1,26 +1,31 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { compact } from '../../../platform/json/compact';
 import { ModelError } from '../../../platform/models/errors';
-import type { ModelRequest } from '../../../platform/models/request';
+import type { ModelAnswer, ModelRequest } from '../../../platform/models/request';
 import type { WorkflowRunsContext } from '../context';
 import { DeltaWriter } from './delta-writer';
 import { conversationOf, maxExchanges } from './history';
 import type { Exchange, SessionRecord } from './session';
 
+/** The longest pause that a provider may ask for, in milliseconds: a person waits. */
+const longestRetryAfterMs = 60_000;
+
 interface Generation {
   session: SessionRecord;
   exchange: Exchange;
+  /** What the model may call; absent for nothing. */
+  tools?: Pick<ModelRequest, 'tools' | 'tool_choice'> | undefined;
+  /** How often the model was asked for this answer, with this time. */
+  round: number;
   /** Which try this is, from 1. */
   attempt: number;
   cancelled: AbortSignal;
 }
 
-type Generated = Pick<NonNullable<Exchange['answer']>, 'content' | 'stop_reason'>;
-
 /**
  * Makes the function that asks a model for the answer to a message.
  *
- * @returns its text, and why it is cut if it is; nothing when another message came before it was there
+ * @returns what it answers; nothing when another message came before it was there
  */
 export function createGenerator({
   sessions,
@@ -30,7 +35,14 @@ export function createGenerator({
 }: Pick<WorkflowRunsContext, 'sessions' | 'models' | 'now' | 'ending'>) {
   const { events } = sessions;
 
-  return async ({ session, exchange, attempt, cancelled }: Generation): Promise<Generated | undefined> => {
+  return async ({
+    session,
+    exchange,
+    tools,
+    round,
+    attempt,
+    cancelled,
+  }: Generation): Promise<ModelAnswer | undefined> => {
     const from = await events.last(session._id);
     // A message that comes later than this is seen as an event after `from`.
     if (await sessions.hasNewer(exchange)) {
@@ -40,18 +52,18 @@ export function createGenerator({
     const broken = new AbortController();
     const over = new AbortController();
     const breakOff = (error: unknown): void => broken.abort(error);
-    const writer = new DeltaWriter({ events, exchange, attempt, now, onFailure: breakOff });
+    const writer = new DeltaWriter({ events, exchange, round, attempt, now, onFailure: breakOff });
     const watching = untilSuperseded(exchange, { from, signal: over.signal, found: () => superseded.abort() }).catch(
       breakOff,
     );
     try {
-      const { text: content, stopReason } = await models.complete(await requestOf(session, exchange), {
+      const answer = await models.complete(await requestOf(session, exchange, tools), {
         signal: AbortSignal.any([cancelled, ending, superseded.signal, broken.signal]),
         onText: writer.add,
       });
       await writer.flush();
       broken.signal.throwIfAborted();
-      return { content, ...(stopReason !== 'end_turn' && { stop_reason: stopReason }) };
+      return answer;
     } catch (error) {
       if (superseded.signal.aborted) {
         return undefined;
@@ -73,14 +85,18 @@ export function createGenerator({
     }
   };
 
-  async function requestOf({ _id, model: chosen, system }: SessionRecord, { number }: Exchange): Promise<ModelRequest> {
+  async function requestOf(
+    { _id, model: chosen, system }: SessionRecord,
+    { number }: Exchange,
+    tools: Generation['tools'],
+  ): Promise<ModelRequest> {
     // The catalog may have changed since the session began.
     const model = models.find(chosen) ?? models.default();
     const exchanges = await sessions.upTo(_id, number, maxExchanges);
     return {
       model: model.id,
       messages: conversationOf(exchanges, model.limits.context_window),
-      ...compact({ system }),
+      ...compact({ system, ...tools }),
     };
   }
 
@@ -100,4 +116,7 @@ export function createGenerator({
 const workerShutDown = () => ApplicationFailure.create({ type: 'WORKER_SHUTDOWN', message: 'The worker shut down.' });
 
 const failureOf = (error: ModelError): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'MODEL', message: `LLM error: ${error.message}`, nonRetryable: !error.retryable });
+  ApplicationFailure.create({
+    ...{ type: 'MODEL', message: `LLM error: ${error.message}`, nonRetryable: !error.retryable },
+    ...(error.retryAfterMs !== undefined && { nextRetryDelay: Math.min(error.retryAfterMs, longestRetryAfterMs) }),
+  });

@@ -1,6 +1,8 @@
+import { maxMessages, type Message } from '../../../platform/models/message';
 import type { ModelRequest } from '../../../platform/models/request';
 import { tokensOf } from '../../../platform/models/tokens';
-import { type Exchange, turnsOf } from './session';
+import type { Exchange } from './session';
+import { roundMessages, roundsOf } from './tools/rounds';
 
 /** The most exchanges a model is sent, this one among them. */
 export const maxExchanges = 100;
@@ -13,15 +15,23 @@ export const maxExchanges = 100;
  */
 export function conversationOf(exchanges: readonly Exchange[], contextWindow: number): ModelRequest['messages'] {
   let room = contextWindow;
-  const fitting: Exchange[] = [];
+  const fitting: Message[] = [];
   for (const exchange of [...exchanges].reverse()) {
-    room -= tokensOf(exchange.content) + tokensOf(exchange.answer?.content ?? '');
-    if (room < 0 && fitting.length > 0) {
+    const { content, answer, rounds = '' } = exchange;
+    room -= tokensOf(content) + tokensOf(rounds) + tokensOf(answer?.content ?? '');
+    const messages = messagesOf(exchange);
+    if (fitting.length > 0 && (room < 0 || fitting.length + messages.length > maxMessages)) {
       break;
     }
-    fitting.unshift(exchange);
+    fitting.unshift(...messages);
   }
-  return fitting
-    .flatMap(turnsOf)
-    .map(({ kind, content }) => ({ role: kind, content: [{ kind: 'text', data: content }] }));
+  return fitting;
 }
+
+const text = (data: string) => [{ kind: 'text' as const, data }];
+
+const messagesOf = (exchange: Exchange): Message[] => [
+  { role: 'user', content: text(exchange.content) },
+  ...roundsOf(exchange).flatMap(roundMessages),
+  ...(exchange.answer ? [{ role: 'assistant' as const, content: text(exchange.answer.content) }] : []),
+];

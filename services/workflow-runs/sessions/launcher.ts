@@ -14,7 +14,13 @@ const acceptWithinMs = 10_000;
  * @throws AppError 404 no such session, 409 the session is full, 503 Temporal cannot be reached
  */
 export async function sendMessage(
-  { client, taskQueue, sessions, log }: Pick<WorkflowRunsContext, 'client' | 'taskQueue' | 'sessions' | 'log'>,
+  {
+    client,
+    taskQueue,
+    sessions,
+    env,
+    log,
+  }: Pick<WorkflowRunsContext, 'client' | 'taskQueue' | 'sessions' | 'env' | 'log'>,
   message: Draft,
 ): Promise<void> {
   const { _id: id, session } = message;
@@ -26,7 +32,7 @@ export async function sendMessage(
     workflowId: generationId(session, id),
     workflowIdConflictPolicy: 'USE_EXISTING',
     taskQueue,
-    args: [{ id, session }],
+    args: [{ id, session, maxEvents: env.WORKFLOW_RUNS_MAX_HISTORY_EVENTS }],
   });
   let acceptance: Acceptance;
   try {

@@ -5,6 +5,8 @@ export interface SessionMessage {
   /** Made where it came in, so that a repetition is known for one. */
   id: string;
   session: string;
+  /** The workflow continues as new when its history has so many events. */
+  maxEvents?: number;
 }
 
 /** `missing`: there is no such session; `full`: it takes no further message. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compact } from '../../../platform/json/compact';
+import { ModelError } from '../../../platform/models/errors';
 import type { Model } from '../../../platform/models/model';
 import { operationUuid } from '../../../platform/operations/new-ids';
 import type { OpenArea } from '../context';
@@ -17,15 +18,17 @@ import {
   type Draft,
   listedSession,
   newMessage,
+  type NewSession,
   newSession,
   presentSession,
   session,
   sessionId,
   type SessionRecord,
   sessionWithTurns,
-  turnsOf,
 } from './session';
 import { sessionStream } from './stream';
+import { sessionTools } from './tools/new-session-tools';
+import { turnsOf } from './tools/rounds';
 
 const shared = { mount: 'root', tag: 'sessions', permission: usePermission } as const;
 const params = z.object({ id: sessionId });
@@ -42,11 +45,15 @@ export const openSessions: OpenArea = async (context) => {
     return found;
   }
 
-  function chosen(model: string | undefined): Model {
+  function chosen({ model, tools }: NewSession): Model {
     try {
-      return models.choose(model === undefined ? {} : { model });
+      const found = models.choose(compact({ model }));
+      if (tools && !found.features.tools) {
+        throw refuse(422, `${found.id} does not support tools.`);
+      }
+      return found;
     } catch (error) {
-      throw refusalOf(error);
+      throw error instanceof ModelError ? refusalOf(error) : error;
     }
   }
 
@@ -68,16 +75,14 @@ export const openSessions: OpenArea = async (context) => {
         body: newSession,
         response: session,
         status: 201,
-        errors: [404, 503],
+        errors: [400, 404, 429, 503],
       },
-      async ({ body: { content, model, system }, auth }) => {
-        const opens = {
-          title: titleOf(content),
-          model: chosen(model).id,
-          ...compact({ system }),
-          created_by: auth.userId,
-        };
+      async ({ body, auth }) => {
+        const { content, system } = body;
+        const model = chosen(body).id;
         const id = operationUuid();
+        const tools = await sessionTools(context, id, body);
+        const opens = { title: titleOf(content), model, ...compact({ system, tools }), created_by: auth.userId };
         await sendMessage(context, { ...draft(id, content), opens });
         return presentSession(await requireSession(id));
       },

@@ -4,6 +4,7 @@ import { insertOnce, insertOrGet } from '../../../stores/port/insert';
 import { previewOf } from './brief';
 import { createSessionEvents } from './events';
 import { type Draft, type Exchange, maxMessages, type SessionRecord } from './session';
+import type { Round } from './tools/rounds';
 
 /** A draft that never gets into a session is forgotten after a day. */
 const draftsKeptForSeconds = 86_400;
@@ -104,6 +105,20 @@ export async function createSessionStore(db: Database) {
       (await exchanges.count({ session, number: { $gt: number } })) > 0,
 
     exchange: (id: string): Promise<Exchange | undefined> => exchanges.get(id),
+
+    /**
+     * Replaces the rounds of an exchange, unless they were changed since it was read.
+     *
+     * @param states in which they may be replaced
+     * @returns whether they were
+     */
+    async putRounds({ _id, revision }: Exchange, rounds: Round[], states: Exchange['state'][]): Promise<boolean> {
+      const changed = await exchanges.findOneAndUpdate(
+        { _id, revision: revision ?? { $exists: false }, state: { $in: states } },
+        { $set: { rounds: JSON.stringify(rounds), revision: (revision ?? 0) + 1 } },
+      );
+      return changed !== undefined;
+    },
 
     /** Exchanges up to a number, the newest ones, in order. */
     async upTo(session: string, number: number, limit: number): Promise<Exchange[]> {

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { type RunRecord, type Usage, usage } from '../runs/run';
+import { nothingUsed, rounded, summedUsage } from './sum';
 
 const model = z.object({ id: z.string() });
-const totals = usage.extend({ runtime_secs: z.number() });
-const modelUsage = z.object({ model, stages: z.number().int(), usage });
+const unpriced_stages = z
+  .number()
+  .int()
+  .optional()
+  .meta({ description: 'Stages whose cost is not known and not in the sum; absent without any' });
+const totals = usage.extend({ runtime_secs: z.number(), unpriced_stages });
+const modelUsage = z.object({ model, stages: z.number().int(), usage: usage.extend({ unpriced_stages }) });
 export type ModelUsage = z.infer<typeof modelUsage>;
 
 /** What a run has used so far: its stages that asked a model, their sums, and the same by model. */
@@ -29,21 +35,23 @@ export const noUsage: AggregateUsage = {
   by_model: [],
 };
 
-/** Sums of decimal fractions: what is below a billionth is noise. */
-export const rounded = (value: number): number => Math.round(value * 1e9) / 1e9;
+const unpricedIn = (...parts: { unpriced_stages?: number | undefined }[]): { unpriced_stages?: number } => {
+  const count = parts.reduce((sum, { unpriced_stages = 0 }) => sum + unpriced_stages, 0);
+  return count === 0 ? {} : { unpriced_stages: count };
+};
 
-const added = (a: Usage, b: Usage): Usage => ({
-  input_tokens: a.input_tokens + b.input_tokens,
-  output_tokens: a.output_tokens + b.output_tokens,
-  cost: rounded(a.cost + b.cost),
-});
+type Summed = Usage & { unpriced_stages?: number | undefined };
+
+const ofStage = ({ cost }: Usage) => ({ unpriced_stages: cost === null ? 1 : 0 });
+
+const summed = (a: Summed, b: Summed): Summed => ({ ...summedUsage(a, b), ...unpricedIn(a, b) });
 
 /** The sums for each model, by its id. */
 function byModel(parts: readonly ModelUsage[]): ModelUsage[] {
   const sums = new Map<string, ModelUsage>();
   for (const part of parts) {
     const before = sums.get(part.model.id);
-    const sum = before && { ...before, stages: before.stages + part.stages, usage: added(before.usage, part.usage) };
+    const sum = before && { ...before, stages: before.stages + part.stages, usage: summed(before.usage, part.usage) };
     sums.set(part.model.id, sum ?? part);
   }
   return [...sums.values()].sort((a, b) => (a.model.id < b.model.id ? -1 : 1));
@@ -56,15 +64,12 @@ export function usageOf({ stages }: Pick<RunRecord, 'stages'>): RunUsage {
       ? { stage: { id, name }, model: { id: model }, usage, runtime_secs: duration_secs }
       : [],
   );
-  const sum = used.reduce<Usage>((total, stage) => added(total, stage.usage), {
-    input_tokens: 0,
-    output_tokens: 0,
-    cost: 0,
-  });
+  const priced = used.map(({ model, usage }) => ({ model, usage: { ...usage, ...unpricedIn(ofStage(usage)) } }));
+  const sum = priced.reduce<Summed>((total, stage) => summed(total, stage.usage), nothingUsed);
   return {
     stages: used,
     totals: { ...sum, runtime_secs: rounded(used.reduce((total, { runtime_secs }) => total + runtime_secs, 0)) },
-    by_model: byModel(used.map(({ model, usage }) => ({ model, stages: 1, usage }))),
+    by_model: byModel(priced.map((each) => ({ ...each, stages: 1 }))),
   };
 }
 
@@ -72,7 +77,7 @@ export function usageOf({ stages }: Pick<RunRecord, 'stages'>): RunUsage {
 export function withRun({ totals, by_model }: AggregateUsage, run: RunUsage): AggregateUsage {
   return {
     totals: {
-      ...added(totals, run.totals),
+      ...summed(totals, run.totals),
       runtime_secs: rounded(totals.runtime_secs + run.totals.runtime_secs),
       runs: totals.runs + 1,
     },

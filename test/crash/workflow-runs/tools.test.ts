@@ -30,6 +30,18 @@ const definition = () => ({
 const open = () => writeFileSync(`${ledger}.open`, '');
 const slow = { withinMs: 120_000 };
 
+/** Calls the service as a user, whatever the answer. */
+const callerOf =
+  (service: Service) =>
+  async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${service.serviceUrls['workflow-runs']}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
+
 describe('kill -9 while a workflow run calls a tool', () => {
   it('of the service that waits for the call, or for that of a model: each tool is called once, each turn asked once', async () => {
     const models = await aProviderWithCatalog();
@@ -47,14 +59,7 @@ describe('kill -9 while a workflow run calls a tool', () => {
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
-      const call = async (path: string, body?: unknown) => {
-        const response = await fetch(`${running.serviceUrls['workflow-runs']}${path}`, {
-          method: body === undefined ? 'GET' : 'POST',
-          headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        return (await response.json()) as Record<string, unknown>;
-      };
+      const call = callerOf(running);
       const { id } = await call('/runs', {
         dot_source:
           'digraph { start -> a -> exit; a [type=tool, server=ledger, tool=hold, arguments="{\\"line\\": \\"service\\"}"] }',
@@ -81,6 +86,54 @@ describe('kill -9 while a workflow run calls a tool', () => {
       );
       expect(await call(`/runs/${String(prompted.id)}/context`)).toMatchObject({ a_output: 'Done.' });
       expect([written('hold model'), asked]).toEqual([1, 2]);
+    } finally {
+      rmSync(`${ledger}.open`, { force: true });
+      await service?.close();
+      await models.close();
+      await board.close();
+    }
+  });
+
+  it('of the service while a session calls a tool, or waits for its approval: each is called once, each round asked once', async () => {
+    const models = await aProviderWithCatalog();
+    let asked = 0;
+    const answers = [
+      { tool: 'ledger__hold', id: 'c1', input: { line: 'session' } },
+      { tool: 'ledger__careful', id: 'c2', input: { line: 'session' } },
+      'Done.',
+    ];
+    models.provider.answers(() => [answers[asked++]!]);
+    const board: Stack = await startStack();
+    let service: Service | undefined;
+    try {
+      await board.call.ok('POST', '/api/tool-servers', definition());
+      service = await startService(
+        { WORKFLOW_RUNS_PORT: '0', WORKFLOW_RUNS_BOARD_URL: board.url, ...models.settings, ...callerSettings },
+        { services: ['workflow-runs'], restart: soonAgain },
+      );
+      const running = service;
+      const call = callerOf(running);
+      const { id } = await call('/sessions', { content: 'Do it', model: 'small', tools: ['ledger'] });
+      await eventually(() => expect(written('hold session')).toBe(1), slow);
+      killPart(running, 'workflow-runs');
+      open();
+      const approval = await eventually(async () => {
+        const [found] = await board.call.ok('GET', '/api/agents/permissions/approvals');
+        expect(found).toMatchObject({ details: { arguments: { line: 'session' } } });
+        return found.id as string;
+      }, slow);
+      killPart(running, 'workflow-runs');
+      await board.call.ok('POST', `/api/agents/permissions/approvals/${approval}`, { decision: 'approved' });
+      await eventually(async () => {
+        const { turns } = await call(`/sessions/${String(id)}`);
+        expect(turns).toMatchObject([
+          { kind: 'user', content: 'Do it' },
+          { kind: 'tool', tools: [{ tool_name: 'ledger/hold', result: '"wrote session"', is_error: false }] },
+          { kind: 'tool', tools: [{ tool_name: 'ledger/careful', result: '"wrote session"', is_error: false }] },
+          { kind: 'assistant', content: 'Done.' },
+        ]);
+      }, slow);
+      expect([written('hold session'), written('careful session'), asked]).toEqual([1, 1, 3]);
     } finally {
       rmSync(`${ledger}.open`, { force: true });
       await service?.close();

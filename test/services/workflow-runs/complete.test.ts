@@ -40,15 +40,16 @@ it('streams the text as it comes, and reports its cost at the prices of the cata
     thinking: [],
     toolCalls: [],
     stopReason: 'end_turn',
-    usage: { input_tokens: 1_000, output_tokens: 50, cost: 0.0074 },
+    usage: { input_tokens: 1_000, output_tokens: 50, cache_read_tokens: 400, cost: 0.0074 },
     model: 'small',
   });
   expect(reported).toEqual(['Hel', 'lo']);
 });
 
-it('counts tokens without prices as free', async () => {
+it('knows no cost of tokens without prices', async () => {
   provider.answers(() => ['Hello']);
-  expect((await ask('org/claude')).usage).toEqual({ input_tokens: 1_000, output_tokens: 50, cost: 0 });
+  const { usage } = await ask('org/claude');
+  expect(usage).toEqual({ input_tokens: 1_000, output_tokens: 50, cache_read_tokens: 400, cost: null });
 });
 
 const failing: [string, Reply, Partial<ModelError>][] = [
@@ -86,4 +87,19 @@ it('distinguishes what cannot be reached, has no key, and is not there', async (
   expect(await failure('nowhere')).toMatchObject({ kind: 'unavailable', retryable: true });
   expect(await failure('keyless')).toMatchObject({ kind: 'refused', retryable: false });
   expect(await failure('none')).toMatchObject({ kind: 'unknown', retryable: false });
+});
+
+it('reports how long its provider asks to wait', async () => {
+  const limited = (value: string): Reply => ({ status: 429, body: {}, headers: { 'retry-after': value } });
+  for (const model of ['small', 'org/claude']) {
+    provider.answers(() => limited('7'));
+    expect(await failure(model)).toMatchObject({ kind: 'unavailable', retryAfterMs: 7_000 });
+  }
+  provider.answers(() => limited(new Date(Date.now() + 60_000).toUTCString()));
+  const { retryAfterMs = 0 } = await failure('small');
+  expect(retryAfterMs).toBeGreaterThan(50_000);
+  provider.answers(() => limited('soon'));
+  expect(await failure('small')).toMatchObject({ retryable: true, retryAfterMs: undefined });
+  provider.answers(() => ({ status: 400, body: {}, headers: { 'retry-after': '7' } }));
+  expect(await failure('small')).toMatchObject({ retryable: false, retryAfterMs: undefined });
 });

@@ -45,8 +45,8 @@ describe('sessions after kills', () => {
       expect(reported.slice(0, seen.length)).toEqual(seen);
       const deltas = reported.filter(({ event }) => event === 'content_delta').map(({ data }) => data);
       expect(deltas).toEqual([
-        { delta: 'Half', turn: 1, attempt: 1, offset: 0 },
-        { delta: 'Whole', turn: 1, attempt: 2, offset: 0 },
+        { delta: 'Half', turn: 1, round: 1, attempt: 1, offset: 0 },
+        { delta: 'Whole', turn: 1, round: 1, attempt: 2, offset: 0 },
       ]);
       expect(reported.filter(({ event }) => event === 'assistant_turn')).toHaveLength(1);
       const { turns } = (await (await call(`/sessions/${id}`)).json()) as { turns: { content: string }[] };

@@ -64,6 +64,46 @@ describe('workflow-run usage API', () => {
     });
   });
 
+  it('has no cost of what has no price, and names what a sum leaves out', async () => {
+    const unpriced = { ...used(10, 20, 0), cost: null, cache_read_tokens: 4, reasoning_tokens: 5 };
+    const mixed = [
+      aStage({ id: 'plan', name: 'Plan', model: 'large', usage: { ...used(100, 10, 0.1), reasoning_tokens: 1 } }),
+      aStage({ id: 'build', name: 'Build', model: 'local', usage: unpriced }),
+      aStage({ id: 'test', name: 'Test', model: 'local', usage: unpriced }),
+    ];
+    const sums = { ...used(120, 50, 0.1), cache_read_tokens: 8, reasoning_tokens: 11, unpriced_stages: 2 };
+    const local = { ...used(20, 40, 0), cost: null, cache_read_tokens: 8, reasoning_tokens: 10, unpriced_stages: 2 };
+    const by_model = [
+      { model: { id: 'large' }, stages: 1, usage: { ...used(100, 10, 0.1), reasoning_tokens: 1 } },
+      { model: { id: 'local' }, stages: 2, usage: local },
+    ];
+    const { _id } = await stored.add({ stages: mixed });
+    const { body } = await service.call('GET', `/runs/${_id}/usage`);
+    expect(body).toEqual({
+      stages: expect.any(Array),
+      totals: { ...sums, runtime_secs: expect.any(Number) },
+      by_model,
+    });
+    expect(body.stages[1]).toMatchObject({ stage: { id: 'build' }, usage: unpriced });
+    await stored.add({ stages: [] });
+    await stored.add({ stages: mixed.slice(1) });
+    expect((await service.call('GET', '/usage')).body).toEqual({
+      totals: {
+        ...{ ...used(140, 90, 0.1), cache_read_tokens: 16, reasoning_tokens: 21, unpriced_stages: 4 },
+        ...{ runs: 3, runtime_secs: expect.any(Number) },
+      },
+      by_model: [
+        by_model[0],
+        {
+          ...{ model: { id: 'local' }, stages: 4 },
+          usage: { ...used(40, 80, 0), cost: null, cache_read_tokens: 16, reasoning_tokens: 20, unpriced_stages: 4 },
+        },
+      ],
+    });
+    const alone = await stored.add({ stages: mixed.slice(1) });
+    expect((await service.call('GET', `/runs/${alone._id}/retro`)).body.stats).not.toHaveProperty('total_cost');
+  });
+
   it('counts right while many count at once', async () => {
     for (let count = 0; count < 130; count += 1) {
       await stored.add({ stages: stages.slice(0, 1) });

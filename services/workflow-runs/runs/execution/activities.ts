@@ -238,7 +238,7 @@ export type ModelFailures = Pick<RunActivityDependencies, 'events' | 'now'>;
 /**
  * Fails an activity with what a model failed with; any other error is thrown as it is.
  *
- * @throws ApplicationFailure `MODEL` with `{attempt, retryable}`
+ * @throws ApplicationFailure `MODEL` with `{attempt, retryable, retryAfterMs?}`
  */
 export async function throwModelFailure(
   { events, now }: ModelFailures,
@@ -265,7 +265,9 @@ export async function throwModelFailure(
     await events.append(runId, [{ at: now().toISOString(), event, dedupeKey: `${stageId}/try/${attempt}` }]);
   }
   const nonRetryable = !retryable || retriedHere;
-  throw ApplicationFailure.create({ type: modelFailed, message, nonRetryable, details: [{ attempt, retryable }] });
+  const { retryAfterMs } = error instanceof ModelError ? error : {};
+  const details = [{ attempt, retryable, ...compact({ retryAfterMs }) }];
+  throw ApplicationFailure.create({ type: modelFailed, message, nonRetryable, details });
 }
 
 export type RunActivities = ReturnType<typeof createRunActivities>;

@@ -1,5 +1,4 @@
-import type { AgentUsage } from '../../board/messages';
-import type { Stage } from '../run';
+import type { Stage, Usage } from '../run';
 import type { Outcome } from './edges';
 
 /** Where a walk through a graph is. Plain data: a continued execution resumes the walk from it. */
@@ -35,7 +34,7 @@ export interface StageUnderWay {
   /** Of a call of a tool: until when it is waited for, in milliseconds since 1970, and the approval that it waits for. */
   tool?: { untilMs?: number; approvalId?: string };
   /** Of a prompt whose model calls tools: its turn, 1, 2 …, the call of it that is next, and what the turns before have used. */
-  talk?: { turn: number; at: number; retries: number; used: AgentUsage };
+  talk?: { turn: number; at: number; retries: number; used: Usage };
   /** The child run it waits for, and until when, in milliseconds since 1970; absent where it waits for ever. */
   child?: { id: string; untilMs?: number };
 }
@@ -52,7 +51,7 @@ export interface AgentUnderWay {
   /** Until when, in milliseconds since 1970; absent where it waits for ever. */
   untilMs?: number;
   /** What the attempts before have used. */
-  used: AgentUsage;
+  used: Usage;
 }
 
 /** An item of a map that is under way. */

@@ -271,7 +271,8 @@ export class RunProgress {
     if (fields.usage) {
       const { input_tokens, output_tokens, cost } = fields.usage;
       this.used.tokens += input_tokens + output_tokens;
-      this.used.cost += cost;
+      // Runs with a budget of money have models with prices alone.
+      this.used.cost += cost ?? 0;
     }
     if (stage.retries > 0) {
       this.#retries[node_id] = (this.#retries[node_id] ?? 0) + stage.retries;

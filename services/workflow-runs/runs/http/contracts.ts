@@ -138,7 +138,7 @@ export const runListQuery = z.strictObject({
 
 export const stageAnswer = stage.meta({ id: 'Stage' });
 
-const toolUse = z.object({
+export const toolUse = z.object({
   id: z.string(),
   tool_name: z.string(),
   input: z.string().meta({ description: 'JSON' }),

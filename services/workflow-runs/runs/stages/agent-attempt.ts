@@ -1,6 +1,7 @@
 import { CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../../board/activities';
 import type { AgentAttempt, AgentEnd, AgentLaunch, AgentLaunched, AgentProgress } from '../../board/messages';
+import { addedUsage } from '../../usage/sum';
 import { SuspendedError } from '../execution/continuation';
 import type { AgentUnderWay, StageUnderWay } from '../execution/cursor';
 import { type StageContext, wait } from '../execution/stages';
@@ -124,11 +125,7 @@ async function untilEnded(agent: AgentUnderWay, around: Around): Promise<AgentEn
     const { state, attemptId, agent: name, used, end } = await read(agent, around, isRunning);
     isRunning = state === 'running';
     agent.name = name;
-    agent.used = {
-      input_tokens: agent.used.input_tokens + used.input_tokens,
-      output_tokens: agent.used.output_tokens + used.output_tokens,
-      cost: agent.used.cost + used.cost,
-    };
+    agent.used = addedUsage(agent.used, used);
     if (attemptId !== agent.attemptId) {
       agent.attemptId = attemptId;
       run.progress.noteAgent(underWay.stage, { task_id: agent.taskId ?? '', attempt_id: attemptId });

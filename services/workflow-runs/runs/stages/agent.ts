@@ -2,6 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { AgentActivities } from '../../board/activities';
 import type { AgentEnd, AgentLaunch } from '../../board/messages';
 import type { AgentNode, GraphNode } from '../../graph/graph';
+import { nothingUsed } from '../../usage/sum';
 import type { StageUnderWay } from '../execution/cursor';
 import { fillIn, maxPromptCharacters } from '../execution/prompt-text';
 import type { StageContext, Worked } from '../execution/stages';
@@ -29,7 +30,7 @@ export async function runAgent(node: GraphNode, underWay: StageUnderWay, run: St
     const { at, from } = underWay.fallback ?? { at: 0, from: 1 };
     underWay.agent ??= {
       refusals: 0,
-      used: stage.usage ?? { input_tokens: 0, output_tokens: 0, cost: 0 },
+      used: stage.usage ?? nothingUsed,
       ...(node.timeoutMs !== undefined && { untilMs: Date.now() + node.timeoutMs }),
     };
     const launch = launchOf(node, agent, { prompt, run, stage, fallback: at });

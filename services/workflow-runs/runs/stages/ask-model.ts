@@ -10,6 +10,8 @@ import type { StageContext } from '../execution/stages';
 const storesMs = 60_000;
 /** The pause before the second attempt, which is doubled from then on, and the longest, in milliseconds. */
 const pause = { first: 1_000, longest: 60_000 };
+/** The longest pause that a provider may ask for, in milliseconds. */
+const longestRetryAfterMs = 600_000;
 
 const heartbeatTimeout = '15 seconds';
 const retry = { initialInterval: '1 second', maximumInterval: '1 minute' } as const;
@@ -90,18 +92,21 @@ export async function askModel<T extends PromptAnswer = PromptAnswer>(
         continue;
       }
       underWay.attempt = attempt + 1;
-      underWay.untilMs =
-        Date.now() + Math.min(retryDelayMs * 2 ** (attempt - from), Math.max(pause.longest, retryDelayMs));
+      const pauseMs = Math.min(retryDelayMs * 2 ** (attempt - from), Math.max(pause.longest, retryDelayMs));
+      underWay.untilMs = Date.now() + Math.max(pauseMs, Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs));
     }
   }
 }
 
 /** What a model failed with; `undefined` for any other failure. */
-function modelFailureOf(error: unknown): { message: string; retryable: boolean } | undefined {
+function modelFailureOf(
+  error: unknown,
+): { message: string; retryable: boolean; retryAfterMs?: number | undefined } | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof ApplicationFailure) || cause.type !== modelFailed) {
     return undefined;
   }
-  const { retryable = false } = (cause.details?.[0] as { retryable?: boolean } | undefined) ?? {};
-  return { message: cause.message, retryable };
+  const { retryable = false, retryAfterMs } =
+    (cause.details?.[0] as { retryable?: boolean; retryAfterMs?: number } | undefined) ?? {};
+  return { message: cause.message, retryable, retryAfterMs };
 }

@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
-import type { Graph } from '../../graph/graph';
+import { serversOf } from '../../graph/tool-servers';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
 import { type StageContext, wait } from '../execution/stages';
@@ -145,13 +145,3 @@ async function withdraw(underWay: StageUnderWay, { runId }: StageContext, isOver
     await CancellationScope.nonCancellable(() => withdrawToolCall({ runId, approvalId }).catch(() => undefined));
   }
 }
-
-/** The tool servers whose tools the nodes of a graph call or offer. */
-export const serversOf = ({ nodes }: Graph): string[] => [
-  ...new Set(
-    Object.values(nodes).flatMap(({ tool, promptTools }) => [
-      ...(tool ? [tool.server] : []),
-      ...(promptTools?.offers ?? []).map(({ server }) => server),
-    ]),
-  ),
-];

@@ -13,7 +13,7 @@ import { assertOpen } from '../open-run';
 import { completeFitting, MisfitError } from '../stages/fitting-answer';
 import type { RunStore } from '../store';
 import type { PromptTurn, PromptTurnInput, ToolResultInput } from './messages';
-import { askedCall, offeredTools } from './offered-tools';
+import { askedCall, maxCalls, maxResult, maxTalk, offeredTools } from './offered-tools';
 import type { Talk, TalkStore } from './store';
 import { talkMessages, talkTurns } from './transcript';
 
@@ -25,13 +25,6 @@ export interface TalkDependencies extends ModelFailures {
   models: Models;
   schemas: SchemaChecker;
 }
-
-/** A talk may have this much as JSON, in characters: the model is sent all of it again with each turn. */
-const maxTalk = 400_000;
-/** So many calls of one turn are made. */
-const maxCalls = 16;
-/** So much of what a tool responds is sent to the model, in characters. */
-const maxResult = 16_000;
 
 /** The turns of prompts whose models may call tools: each is asked once, and answered the same when it is repeated. */
 export function createTalkActivities(deps: TalkDependencies) {

@@ -4,6 +4,12 @@ import type { CatalogTools } from '../../board/board-client';
 import type { ToolOffer } from '../../graph/graph';
 import type { AskedCall } from './messages';
 
+/** A talk may have this much as JSON, in characters: the model is sent all of it again with each turn. */
+export const maxTalk = 400_000;
+/** So many calls of one turn are made. */
+export const maxCalls = 16;
+/** So much of what a tool responds is sent to the model, in characters. */
+export const maxResult = 16_000;
 /** So many tools are offered to a model at most. */
 const maxTools = 128;
 /** So much of a description is sent to a model, in characters. */

@@ -1,15 +1,17 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { GraphNode, PromptTools } from '../../graph/graph';
-import { valueText } from '../../graph/values';
+import { serversOf } from '../../graph/tool-servers';
+import { addedUsage, nothingUsed } from '../../usage/sum';
 import type { PromptAnswer, PromptInput } from '../execution/activities';
 import type { StageUnderWay } from '../execution/cursor';
 import type { StageContext } from '../execution/stages';
 import { askModel, promptActivityOptions } from '../stages/ask-model';
 import { assertWithinBudget } from '../stages/may-begin';
-import { calledTool, catalogOf, serversOf } from '../stages/tool-call';
+import { calledTool, catalogOf } from '../stages/tool-call';
 import type { ToolEnd } from '../stages/tool-messages';
 import type { TalkActivities } from './activities';
 import type { AskedCall } from './messages';
+import { resultForModel } from './result-for-model';
 
 const { recordToolResult } = proxyActivities<Pick<TalkActivities, 'recordToolResult'>>({
   startToCloseTimeout: '30 seconds',
@@ -27,11 +29,11 @@ export async function promptWithTools(
   if (typeof catalog !== 'string') {
     throw new Error(catalog?.reason ?? 'The tool catalog of the run was not opened in time.');
   }
-  const talk = (underWay.talk ??= { turn: 1, at: 0, retries: 0, used: { input_tokens: 0, output_tokens: 0, cost: 0 } });
+  const talk = (underWay.talk ??= { turn: 1, at: 0, retries: 0, used: nothingUsed });
   for (;;) {
     const { turn, used } = talk;
     const tokens = progress.used.tokens + used.input_tokens + used.output_tokens;
-    assertWithinBudget(node, { graph, progress: { used: { tokens, cost: progress.used.cost + used.cost } } });
+    assertWithinBudget(node, { graph, progress: { used: { tokens, cost: progress.used.cost + (used.cost ?? 0) } } });
     const input = { turn, isLast: turn >= maxTurns, offers, servers: serversOf(graph) };
     const { runPromptTurn } = proxyActivities<Pick<TalkActivities, 'runPromptTurn'>>(
       promptActivityOptions(node, `turn ${turn} of ${prompt.stageId}`),
@@ -42,11 +44,7 @@ export async function promptWithTools(
       await makeCall(call, { underWay, run, turn });
       talk.at += 1;
     }
-    talk.used = {
-      input_tokens: used.input_tokens + answer.usage.input_tokens,
-      output_tokens: used.output_tokens + answer.usage.output_tokens,
-      cost: used.cost + answer.usage.cost,
-    };
+    talk.used = addedUsage(used, answer.usage);
     talk.retries += answer.retries;
     if (answer.calls.length === 0) {
       delete underWay.talk;
@@ -78,9 +76,8 @@ async function makeCall(
     delete underWay.tool;
     progress.noteTool(stage, undefined);
   }
-  const { status, output, reason = '' } = end;
-  const isError = status !== 'completed';
-  const content = status === 'completed' || status === 'error' ? valueText(output) : `${status}: ${reason}`;
+  const { status, reason = '' } = end;
+  const { content, isError } = resultForModel(end);
   await recordToolResult({ runId, stageId: stage.id, turn, callId, content, isError });
   const named = `${server}/${tool}`.slice(0, 400);
   progress.record(

@@ -9,7 +9,13 @@ export function talkMessages({ prompt, turns }: Pick<Talk, 'prompt' | 'turns'>):
   return [{ role: 'user', content: [text(prompt)] }, ...turns.flatMap(turnMessages)];
 }
 
-function turnMessages({ text: answer, thinking, toolCalls, results }: TalkTurn): Message[] {
+/** A turn with calls as a model is sent it. */
+export function turnMessages({
+  text: answer,
+  thinking,
+  toolCalls,
+  results,
+}: Pick<TalkTurn, 'text' | 'thinking' | 'toolCalls' | 'results'>): Message[] {
   return [
     {
       role: 'assistant',

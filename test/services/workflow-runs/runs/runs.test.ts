@@ -105,6 +105,16 @@ describe('a prompt', () => {
     expect(await get(`/runs/${id}/usage`)).toMatchObject({ totals: { output_tokens: 50 } });
   });
 
+  it('is asked again when its provider permits it', async () => {
+    const at: number[] = [];
+    const limited = { status: 429, body: {}, headers: { 'retry-after': '2' } };
+    models().provider.answers(() => (at.push(Date.now()) === 1 ? limited : ['well']));
+    const id = await start(prompting('max_retries=1, retry_delay="1ms"'));
+    await untilStatus(id, 'completed');
+    expect(at).toHaveLength(2);
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(2_000);
+  });
+
   it('is asked again when its provider fails, and watchers are notified', async () => {
     let calls = 0;
     models().provider.answers(() => ((calls += 1) === 1 ? { status: 503, body: {} } : ['well']));
