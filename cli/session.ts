@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type BoardClient, createBoardClient } from '../client';
+import { type BoardClient, createBoardClient } from '../clients/typescript/src';
 import { type Style, styleFor } from './output/style';
 import { readSettings } from './settings';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { unwrap } from '../../client';
-import type { components } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import type { components } from '../../clients/typescript/src/types';
 import { oneLine, plain } from '../output/plain';
 import type { Style } from '../output/style';
 import type { Session } from '../session';

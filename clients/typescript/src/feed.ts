@@ -1,4 +1,4 @@
-import { type BoardClientOptions, BoardError, createBoardClient, unwrap } from './index';
+import { type BoardClientOptions, BoardError, createBoardClient, unwrap } from './client';
 import type { components } from './types';
 import { wait } from './wait';
 
