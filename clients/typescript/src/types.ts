@@ -20830,6 +20830,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "task_created",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Activity"][];
                 };
             };
@@ -21108,6 +21117,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotencyKey": "release-1.4.0",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AdmissionControlRequest"];
             };
         };
@@ -21233,6 +21248,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotencyKey": "release-1.4.0",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AdmissionControlRequest"];
             };
         };
@@ -21298,6 +21319,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "idle"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentStatusReport"];
             };
         };
@@ -21334,6 +21360,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rule": "no-shell"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DelegationViolation"];
             };
         };
@@ -21344,6 +21375,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recorded": true,
+                     *       "agent": "claude",
+                     *       "rule": "no-shell"
+                     *     }
+                     */
                     "application/json": {
                         agent: string;
                         /** @constant */
@@ -21542,7 +21580,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -21571,6 +21614,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "status": "success",
+                 *       "summary": "Adds slugify(text) with tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CompletionCallback"];
             };
         };
@@ -21610,6 +21660,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21649,6 +21704,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21688,6 +21748,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21727,6 +21792,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -21766,6 +21837,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -21805,6 +21882,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationForkRequest"];
             };
         };
@@ -21844,6 +21927,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["FreshConversationRequest"];
             };
         };
@@ -21883,6 +21971,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21922,6 +22015,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -22006,6 +22105,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LaunchRequest"];
             };
         };
@@ -22225,6 +22329,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "operationId": "example",
+                 *       "expectedSequence": 1,
+                 *       "expectedPhaseEvidenceDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "expectedManifestDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "reason": "The release was postponed.",
+                 *       "targetEvidence": {
+                 *         "phase": "explore"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PhaseTransitionRequest"];
             };
         };
@@ -22267,6 +22384,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "schemaVersion": "run-recovery/v1",
+                     *       "taskId": "task_20260131_a1b2c3",
+                     *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *       "rootAttemptId": "attempt_0a1b2c3d4e5f",
+                     *       "sequence": 1,
+                     *       "failureClass": "transient-transport",
+                     *       "action": "retry",
+                     *       "state": "scheduled",
+                     *       "reason": "The release was postponed.",
+                     *       "retryNumber": 1,
+                     *       "maxRetries": 1,
+                     *       "backoffMs": 1,
+                     *       "notBefore": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "revision": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunRecovery"] | null;
                 };
             };
@@ -22296,6 +22433,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecoveryCancel"];
             };
         };
@@ -22457,6 +22599,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "inputTokens": 1,
+                 *       "outputTokens": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenReport"];
             };
         };
@@ -22541,6 +22690,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "resolution": "acknowledge",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WatchdogOverrideRequest"];
             };
         };
@@ -22621,6 +22777,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "inventoryDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "decision": "trusted",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceTrustDecisionRequest"];
             };
         };
@@ -22660,6 +22823,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "inventoryDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceTrustRevocation"];
             };
         };
@@ -22744,6 +22913,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "targetCheckpointId": "checkpoint_01JJXYZ0ABCDEFGHJKMNPQRSTV_1",
+                 *       "descendantCheckpointId": "checkpoint_01JJXYZ0ABCDEFGHJKMNPQRSTV_1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceRewindRequest"];
             };
         };
@@ -22818,6 +22994,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "requiredRuntimeCapabilities": [
+                 *         "git.worktree"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["HostPreviewRequest"];
             };
         };
@@ -22922,6 +23105,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "example",
+                     *         "level": "intern",
+                     *         "canCreateTasks": true,
+                     *         "canDelegate": true,
+                     *         "canApprove": true,
+                     *         "trustedDomains": [
+                     *           "example"
+                     *         ],
+                     *         "restrictions": [
+                     *           "example"
+                     *         ],
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AgentPermission"][];
                 };
             };
@@ -22948,6 +23149,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentPermissionCreate"];
             };
         };
@@ -23016,6 +23222,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "canCreateTasks": true,
+                 *       "canDelegate": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentPermissionPatch"];
             };
         };
@@ -23052,6 +23264,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "level": "intern"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentLevelWrite"];
             };
         };
@@ -23104,6 +23321,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "approval_0a1b2c3d4e5f",
+                     *         "agentId": "example",
+                     *         "action": "example",
+                     *         "status": "pending",
+                     *         "requestedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PermissionApproval"][];
                 };
             };
@@ -23130,6 +23359,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example",
+                 *       "action": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionApprovalCreate"];
             };
         };
@@ -23169,6 +23404,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "approved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionReview"];
             };
         };
@@ -23205,6 +23445,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example",
+                 *       "action": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionQuestion"];
             };
         };
@@ -23257,6 +23503,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "model": "claude-sonnet-4-5",
+                     *         "provider": "claude",
+                     *         "version": "1.4.0",
+                     *         "capabilities": [
+                     *           {
+                     *             "name": "shop"
+                     *           }
+                     *         ],
+                     *         "metadata": {},
+                     *         "status": "online",
+                     *         "currentTaskId": "example",
+                     *         "currentTaskTitle": "example",
+                     *         "registeredAt": "2026-01-31T09:30:00.000Z",
+                     *         "registeredBy": "example",
+                     *         "lastHeartbeat": "2026-01-31T09:30:00.000Z",
+                     *         "evidence": "fresh",
+                     *         "providerRuntimeManifest": {
+                     *           "schemaVersion": "provider-runtime-manifest/v1",
+                     *           "probeRevision": 1,
+                     *           "provider": "claude",
+                     *           "adapter": "example",
+                     *           "protocolVersion": "example",
+                     *           "models": [
+                     *             "example"
+                     *           ],
+                     *           "capabilities": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "state": "supported",
+                     *               "source": "runtime-probe"
+                     *             }
+                     *           ],
+                     *           "probe": {
+                     *             "state": "ready",
+                     *             "probedAt": "2026-01-31T09:30:00.000Z",
+                     *             "source": "example",
+                     *             "diagnostics": [
+                     *               "example"
+                     *             ]
+                     *           },
+                     *           "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                     *         },
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RegisteredAgent"][];
                 };
             };
@@ -23283,6 +23580,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "task_20260131_a1b2c3",
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentRegistration"];
             };
         };
@@ -23357,6 +23660,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "removed": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         removed: true;
@@ -23389,6 +23697,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "busy",
+                 *       "currentTaskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentHeartbeat"];
             };
         };
@@ -23440,6 +23754,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "model": "claude-sonnet-4-5",
+                     *         "provider": "claude",
+                     *         "version": "1.4.0",
+                     *         "capabilities": [
+                     *           {
+                     *             "name": "shop"
+                     *           }
+                     *         ],
+                     *         "metadata": {},
+                     *         "status": "online",
+                     *         "currentTaskId": "example",
+                     *         "currentTaskTitle": "example",
+                     *         "registeredAt": "2026-01-31T09:30:00.000Z",
+                     *         "registeredBy": "example",
+                     *         "lastHeartbeat": "2026-01-31T09:30:00.000Z",
+                     *         "evidence": "fresh",
+                     *         "providerRuntimeManifest": {
+                     *           "schemaVersion": "provider-runtime-manifest/v1",
+                     *           "probeRevision": 1,
+                     *           "provider": "claude",
+                     *           "adapter": "example",
+                     *           "protocolVersion": "example",
+                     *           "models": [
+                     *             "example"
+                     *           ],
+                     *           "capabilities": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "state": "supported",
+                     *               "source": "runtime-probe"
+                     *             }
+                     *           ],
+                     *           "probe": {
+                     *             "state": "ready",
+                     *             "probedAt": "2026-01-31T09:30:00.000Z",
+                     *             "source": "example",
+                     *             "diagnostics": [
+                     *               "example"
+                     *             ]
+                     *           },
+                     *           "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                     *         },
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RegisteredAgent"][];
                 };
             };
@@ -23524,6 +23889,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RouteRequest"];
             };
         };
@@ -23586,6 +23957,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "rules": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "match": {},
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "defaultAgent": "example",
+                 *       "fallbackOnFailure": true,
+                 *       "maxRetries": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["RoutingUpdate"];
             };
         };
@@ -23818,6 +24205,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery staple",
+                 *       "newPassword": "staple battery horse correct"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChangePasswordBody"];
             };
         };
@@ -23880,6 +24273,26 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "example",
+                 *       "clientId": "example",
+                 *       "clientMode": "desktop-local",
+                 *       "capabilities": [
+                 *         "example"
+                 *       ],
+                 *       "deviceId": "example",
+                 *       "scopes": [
+                 *         "workspace:read"
+                 *       ],
+                 *       "role": "admin",
+                 *       "workspace": "example",
+                 *       "nonce": "task_20260131_a1b2c3",
+                 *       "signedAt": "2026-01-31T09:30:00.000Z",
+                 *       "publicKey": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                 *       "signature": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PairingExchange"];
             };
         };
@@ -23913,6 +24326,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "example",
+                 *       "displayName": "example",
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvitationAcceptNew"];
             };
         };
@@ -23946,6 +24366,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "rememberMe": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoginBody"];
             };
         };
@@ -24052,7 +24478,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -24140,7 +24570,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -24163,6 +24597,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "recoveryKey": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecoverBody"];
             };
         };
@@ -24196,6 +24635,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["RotateSecretBody"];
             };
         };
@@ -24273,6 +24717,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "session_0a1b2c3d4e5f60718293a4b5",
+                     *         "method": "password",
+                     *         "workspaceId": "example",
+                     *         "role": "admin",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastUsedAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "current": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Session"][];
                 };
             };
@@ -24326,6 +24784,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SetupBody"];
             };
         };
@@ -24423,6 +24886,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "complete"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AutomationCompletion"];
             };
         };
@@ -24462,6 +24930,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sessionKey": "nightly-1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AutomationStart"];
             };
         };
@@ -24510,6 +24983,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "type": "code",
+                     *         "status": "todo",
+                     *         "priority": "low",
+                     *         "subtasks": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "title": "Add helpers",
+                     *             "completed": true
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Task"][];
                 };
             };
@@ -24548,6 +25043,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "type": "code",
+                     *         "status": "todo",
+                     *         "priority": "low",
+                     *         "subtasks": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "title": "Add helpers",
+                     *             "completed": true
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Task"][];
                 };
             };
@@ -24620,6 +25137,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BacklogCreate"];
             };
         };
@@ -24718,6 +25240,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "low"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskPatch"];
             };
         };
@@ -24789,6 +25316,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -24825,6 +25359,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -24910,6 +25451,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "message": "The tests pass.",
+                     *         "priority": "info",
+                     *         "from": "example",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "readBy": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "readAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Broadcast"][];
                 };
             };
@@ -25011,6 +25572,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BroadcastRead"];
             };
         };
@@ -25021,6 +25587,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -25068,6 +25639,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "ceremony_0a1b2c3d4e5f",
+                     *         "kind": "design_review",
+                     *         "enforcementMode": "off",
+                     *         "reason": "The release was postponed.",
+                     *         "target": {},
+                     *         "trigger": "example",
+                     *         "participants": [
+                     *           {
+                     *             "role": "coordinator"
+                     *           }
+                     *         ],
+                     *         "requiredArtifacts": [
+                     *           "decision-packet"
+                     *         ],
+                     *         "status": "pending",
+                     *         "artifacts": [
+                     *           {
+                     *             "kind": "example",
+                     *             "body": "example"
+                     *           }
+                     *         ],
+                     *         "actionItems": [
+                     *           {
+                     *             "title": "Add helpers"
+                     *           }
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Ceremony"][];
                 };
             };
@@ -25094,6 +25699,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "design_review"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CeremonyCreate"];
             };
         };
@@ -25133,6 +25743,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "completedBy": "ada",
+                 *       "actionItems": [
+                 *         {
+                 *           "title": "Pin the version"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CeremonyCompletion"];
             };
         };
@@ -25213,6 +25833,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatSend"];
             };
         };
@@ -25265,6 +25890,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "chat_0a1b2c3d4e5f",
+                     *         "title": "Add helpers",
+                     *         "mode": "ask",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ChatSessionSummary"][];
                 };
             };
@@ -25370,6 +26006,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "sequence": 1,
+                     *         "role": "user",
+                     *         "content": "The parser has no tests.",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ChatMessage"][];
                 };
             };
@@ -25414,6 +26062,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "message": "The tests pass.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "system": true,
+                     *         "mentions": [
+                     *           {
+                     *             "target": "example",
+                     *             "kind": "user"
+                     *           }
+                     *         ],
+                     *         "links": [
+                     *           {}
+                     *         ],
+                     *         "pinned": true,
+                     *         "decision": true,
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "reactions": [
+                     *           {
+                     *             "actor": "ada",
+                     *             "reaction": "example",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "replyCount": 1,
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadMessage"][];
                 };
             };
@@ -25485,6 +26167,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "pinned": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["SquadPin"];
             };
         };
@@ -25524,6 +26211,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reaction": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SquadReaction"];
             };
         };
@@ -25575,6 +26267,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "message": "The tests pass.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "system": true,
+                     *         "mentions": [
+                     *           {
+                     *             "target": "example",
+                     *             "kind": "user"
+                     *           }
+                     *         ],
+                     *         "links": [
+                     *           {}
+                     *         ],
+                     *         "pinned": true,
+                     *         "decision": true,
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "reactions": [
+                     *           {
+                     *             "actor": "ada",
+                     *             "reaction": "example",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "replyCount": 1,
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadMessage"][];
                 };
             };
@@ -25601,6 +26327,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "messageId": "example"
+                 *     }
+                 */
                 "application/json": {
                     actor?: string;
                     messageId: string;
@@ -25654,6 +26385,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "snippet": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadHit"][];
                 };
             };
@@ -25843,6 +26584,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agents": [
+                 *         {
+                 *           "type": "claude",
+                 *           "name": "Claude",
+                 *           "provider": "acp",
+                 *           "command": "claude-code-acp"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     agents: components["schemas"]["AgentConfigInput"][];
                     expectedRevision?: number | 0;
@@ -25885,6 +26638,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "hostId": "host-1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentCheckRequest"];
             };
         };
@@ -25959,6 +26717,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DefaultAgent"];
             };
         };
@@ -26065,6 +26828,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProfileWriteInput"];
             };
         };
@@ -26242,6 +27011,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "defaultBranch": "main"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepositoryPatch"];
             };
         };
@@ -26356,6 +27130,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "/srv/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepositoryCandidate"];
             };
         };
@@ -26395,6 +27174,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "schemaVersion": "team-roster/v1",
+                     *       "name": "shop",
+                     *       "enabled": true,
+                     *       "members": [
+                     *         {
+                     *           "id": "task_20260131_a1b2c3",
+                     *           "name": "shop",
+                     *           "match": {},
+                     *           "reviewers": [
+                     *             "example"
+                     *           ],
+                     *           "enabled": true
+                     *         }
+                     *       ],
+                     *       "reviewers": [
+                     *         "example"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TeamRoster"] | null;
                 };
             };
@@ -26418,6 +27218,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         {
+                 *           "id": "ada",
+                 *           "name": "Ada",
+                 *           "agent": "claude"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TeamRosterInput"];
             };
         };
@@ -26460,7 +27271,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Of this board
+                     *     name: Shop
+                     */
+                    "application/yaml": string;
                 };
             };
             /** @description Refused */
@@ -26486,6 +27301,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "members:\n  - id: ada\n    name: Ada\n    agent: claude\n",
+                 *       "format": "yaml"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"];
             };
         };
@@ -26522,6 +27343,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RosterRouteRequest"];
             };
         };
@@ -26558,6 +27385,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"] | {
                     [key: string]: unknown;
                 };
@@ -26666,6 +27498,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Merge main"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConflictContinue"];
             };
         };
@@ -26743,6 +27580,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "resolution": "ours"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConflictResolution"];
             };
         };
@@ -26793,6 +27635,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "predictedCost": 1,
+                     *         "actualCost": 1,
+                     *         "error": 1,
+                     *         "accuracy": 1,
+                     *         "confidence": "low",
+                     *         "predictedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PredictionAccuracy"][];
                 };
             };
@@ -26848,6 +27703,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "priority": "high",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CostPredictionRequest"];
             };
         };
@@ -26914,6 +27776,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "decision_0a1b2c3d4e5f",
+                     *         "decision": "example",
+                     *         "confidence": 1,
+                     *         "reasoning": "example",
+                     *         "evidence": [
+                     *           "example"
+                     *         ],
+                     *         "assumptions": [
+                     *           {
+                     *             "text": "The tests of the parser belong to it too.",
+                     *             "held": true,
+                     *             "status": "open"
+                     *           }
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Decision"][];
                 };
             };
@@ -26940,6 +27825,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "Keep the parser by hand",
+                 *       "confidence": 0.8,
+                 *       "reasoning": "The grammar is small.",
+                 *       "agent": "ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionCreate"];
             };
         };
@@ -27010,6 +27903,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "held": false,
+                 *       "note": "The format has changed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AssumptionPatch"];
             };
         };
@@ -27062,6 +27961,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "review_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "state": "collecting",
+                     *         "rounds": 1,
+                     *         "round": 1,
+                     *         "participants": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "status": "active"
+                     *           }
+                     *         ],
+                     *         "createdBy": "ada",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1,
+                     *         "missing": [
+                     *           {
+                     *             "participantId": "example",
+                     *             "kind": "response",
+                     *             "round": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DecisionReviewSummary"][];
                 };
             };
@@ -27088,6 +28017,24 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "title": "The parser",
+                 *       "prompt": "By hand, or generated?",
+                 *       "context": "The grammar has twelve rules.",
+                 *       "participants": [
+                 *         {
+                 *           "id": "ada",
+                 *           "label": "Ada"
+                 *         },
+                 *         {
+                 *           "id": "bob",
+                 *           "label": "Bob"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewCreate"];
             };
         };
@@ -27159,6 +28106,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "The question has settled itself."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewCancellation"];
             };
         };
@@ -27198,6 +28150,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "participantId": "example",
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewSubmission"];
             };
         };
@@ -27240,7 +28198,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -27269,6 +28232,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "synthesis": "The parser stays by hand."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewFinalization"];
             };
         };
@@ -27308,6 +28276,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "participantId": "example",
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewSubmission"];
             };
         };
@@ -27373,6 +28347,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "delegateAgent": "example",
+                 *       "expires": "2026-01-31T09:30:00.000Z",
+                 *       "scope": {
+                 *         "type": "all"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DelegationCreate"];
             };
         };
@@ -27439,6 +28422,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "approved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionReview"];
             };
         };
@@ -27535,6 +28523,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "schedule": "daily",
+                     *         "timezone": "example",
+                     *         "overlapPolicy": "skip",
+                     *         "catchUpMinutes": 1,
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "enabled": true,
+                     *         "id": "recurring_0a1b2c3d4e5f",
+                     *         "createdBy": "ada",
+                     *         "updatedBy": "example",
+                     *         "lastRun": {
+                     *           "id": "recurring_run_0a1b2c3d4e5f",
+                     *           "deliverableId": "recurring_0a1b2c3d4e5f",
+                     *           "trigger": "schedule",
+                     *           "status": "running",
+                     *           "startedAt": "2026-01-31T09:30:00.000Z",
+                     *           "startedBy": "example",
+                     *           "endedAt": "2026-01-31T09:30:00.000Z",
+                     *           "taskId": "task_20260131_a1b2c3",
+                     *           "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *           "reportedBy": "example"
+                     *         },
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledDeliverable"][];
                 };
             };
@@ -27561,6 +28583,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "schedule": "daily"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverableCreate"];
             };
         };
@@ -27659,6 +28687,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverablePatch"];
             };
         };
@@ -27704,6 +28737,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "runId": "recurring_run_0a1b2c3d4e5f"
+                     *     }
+                     */
                     "application/json": {
                         runId: string;
                     };
@@ -27747,6 +28785,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "recurring_run_0a1b2c3d4e5f",
+                     *         "deliverableId": "recurring_0a1b2c3d4e5f",
+                     *         "trigger": "schedule",
+                     *         "status": "running",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedBy": "example",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "reportedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledDeliverableRun"][];
                 };
             };
@@ -27776,6 +28830,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "success"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverableReport"];
             };
         };
@@ -27913,6 +28972,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "linecomment_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "path": "src/helpers.ts",
+                     *         "side": "old",
+                     *         "body": "example",
+                     *         "author": "ada",
+                     *         "state": "open",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["LineComment"][];
                 };
             };
@@ -27942,6 +29019,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts",
+                 *       "body": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentCreate"];
             };
         };
@@ -28046,6 +29129,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "resolved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentPatch"];
             };
         };
@@ -28085,6 +29173,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentSend"];
             };
         };
@@ -28211,6 +29304,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "name": "today",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timeZone": "example"
+                     *       },
+                     *       "hasActivity": true,
+                     *       "tasks": {
+                     *         "completed": 1,
+                     *         "created": 1,
+                     *         "inProgress": 1,
+                     *         "blocked": 1,
+                     *         "total": 1,
+                     *         "completedTitles": [
+                     *           "example"
+                     *         ],
+                     *         "blockedTitles": [
+                     *           "example"
+                     *         ]
+                     *       },
+                     *       "runs": {
+                     *         "successes": 1,
+                     *         "failures": 1,
+                     *         "errors": 1,
+                     *         "successRate": 1,
+                     *         "byAgent": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "runs": 1,
+                     *             "successes": 1,
+                     *             "failures": 1,
+                     *             "errors": 1,
+                     *             "successRate": 1,
+                     *             "errorRate": 1
+                     *           }
+                     *         ],
+                     *         "coverage": {
+                     *           "complete": true,
+                     *           "since": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "total": 1
+                     *       },
+                     *       "tokens": {
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "cacheTokens": 1,
+                     *         "totalTokens": 1,
+                     *         "cost": 1
+                     *       },
+                     *       "issues": {
+                     *         "failedRuns": [
+                     *           {
+                     *             "taskId": "task_20260131_a1b2c3",
+                     *             "agent": "claude",
+                     *             "timestamp": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
                 };
             };
@@ -28240,7 +29395,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -28286,6 +29446,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "name": "today",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timeZone": "example"
+                     *       },
+                     *       "hasActivity": true,
+                     *       "tasks": {
+                     *         "completed": 1,
+                     *         "created": 1,
+                     *         "inProgress": 1,
+                     *         "blocked": 1,
+                     *         "total": 1,
+                     *         "completedTitles": [
+                     *           "example"
+                     *         ],
+                     *         "blockedTitles": [
+                     *           "example"
+                     *         ]
+                     *       },
+                     *       "runs": {
+                     *         "successes": 1,
+                     *         "failures": 1,
+                     *         "errors": 1,
+                     *         "successRate": 1,
+                     *         "byAgent": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "runs": 1,
+                     *             "successes": 1,
+                     *             "failures": 1,
+                     *             "errors": 1,
+                     *             "successRate": 1,
+                     *             "errorRate": 1
+                     *           }
+                     *         ],
+                     *         "coverage": {
+                     *           "complete": true,
+                     *           "since": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "total": 1
+                     *       },
+                     *       "tokens": {
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "cacheTokens": 1,
+                     *         "totalTokens": 1,
+                     *         "cost": 1
+                     *       },
+                     *       "issues": {
+                     *         "failedRuns": [
+                     *           {
+                     *             "taskId": "task_20260131_a1b2c3",
+                     *             "agent": "claude",
+                     *             "timestamp": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
                 };
             };
@@ -28330,7 +29552,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -28376,6 +29603,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "document_0a1b2c3d4e5f",
+                     *         "path": "src/helpers.ts",
+                     *         "type": "readme",
+                     *         "maxAgeDays": 1,
+                     *         "reviewedAt": "2026-01-31T09:30:00.000Z",
+                     *         "ageDays": 1,
+                     *         "stale": true,
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TrackedDocument"][];
                 };
             };
@@ -28402,6 +29645,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts",
+                 *       "type": "readme",
+                 *       "maxAgeDays": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackedDocumentCreate"];
             };
         };
@@ -28500,6 +29750,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxAgeDays": 90
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackedDocumentPatch"];
             };
         };
@@ -28539,6 +29794,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewer": "ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentReview"];
             };
         };
@@ -28593,6 +29853,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "document_0a1b2c3d4e5f_mab12cd3",
+                     *         "documentId": "document_0a1b2c3d4e5f",
+                     *         "path": "src/helpers.ts",
+                     *         "type": "readme",
+                     *         "severity": "low",
+                     *         "ageDays": 1,
+                     *         "maxAgeDays": 1,
+                     *         "staleSince": "2026-01-31T09:30:00.000Z",
+                     *         "acknowledged": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["FreshnessAlert"][];
                 };
             };
@@ -28622,6 +29897,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -28707,6 +29983,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "name": "shop",
+                     *         "size": 1,
+                     *         "modified": "2026-01-31T09:30:00.000Z",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "extension": "md",
+                     *         "directory": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocFile"][];
                 };
             };
@@ -28745,6 +30034,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "files": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocDirectory"][];
                 };
             };
@@ -28803,6 +30100,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocWrite"];
             };
         };
@@ -28883,6 +30185,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "name": "shop",
+                     *         "size": 1,
+                     *         "modified": "2026-01-31T09:30:00.000Z",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "extension": "md",
+                     *         "directory": "example",
+                     *         "matches": [
+                     *           {
+                     *             "line": 1,
+                     *             "text": "The tests of the parser belong to it too."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocMatch"][];
                 };
             };
@@ -28960,6 +30281,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "drift_0a1b2c3d4e5f60718293a4b5",
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "baseline": 1,
+                     *         "current": 1,
+                     *         "deviation": 1,
+                     *         "threshold": 1,
+                     *         "severity": "info",
+                     *         "acknowledged": true,
+                     *         "detectedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftAlert"][];
                 };
             };
@@ -28989,6 +30326,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "notes": "The new model explains it."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftAcknowledge"];
             };
         };
@@ -29025,6 +30367,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftAnalyze"];
             };
         };
@@ -29077,6 +30424,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "mean": 1,
+                     *         "standardDeviation": 1,
+                     *         "sampleSize": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftBaseline"][];
                 };
             };
@@ -29103,6 +30462,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftReset"];
             };
         };
@@ -29113,6 +30477,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "mean": 1,
+                     *         "standardDeviation": 1,
+                     *         "sampleSize": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftBaseline"][];
                 };
             };
@@ -29161,6 +30537,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "error_0a1b2c3d4e5f",
+                     *         "context": {
+                     *           "errorMessage": "example",
+                     *           "errorType": "runtime",
+                     *           "occurredAt": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "rootCause": "example",
+                     *         "severity": "low",
+                     *         "optionsConsidered": [
+                     *           {
+                     *             "option": "example",
+                     *             "pros": [
+                     *               "example"
+                     *             ],
+                     *             "cons": [
+                     *               "example"
+                     *             ],
+                     *             "chosen": true
+                     *           }
+                     *         ],
+                     *         "preventionSteps": [
+                     *           "example"
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "relatedTasks": [
+                     *           "task_20260131_a1b2c3"
+                     *         ],
+                     *         "isRepeat": true,
+                     *         "previousOccurrences": 1,
+                     *         "fingerprint": "example",
+                     *         "revision": 1,
+                     *         "analyzedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ErrorAnalysis"][];
                 };
             };
@@ -29219,6 +30636,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rootCause": "The lock was stale.",
+                 *       "severity": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorAnalysisPatch"];
             };
         };
@@ -29269,6 +30692,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "error_0a1b2c3d4e5f",
+                     *         "context": {
+                     *           "errorMessage": "example",
+                     *           "errorType": "runtime",
+                     *           "occurredAt": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "rootCause": "example",
+                     *         "severity": "low",
+                     *         "optionsConsidered": [
+                     *           {
+                     *             "option": "example",
+                     *             "pros": [
+                     *               "example"
+                     *             ],
+                     *             "cons": [
+                     *               "example"
+                     *             ],
+                     *             "chosen": true
+                     *           }
+                     *         ],
+                     *         "preventionSteps": [
+                     *           "example"
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "relatedTasks": [
+                     *           "task_20260131_a1b2c3"
+                     *         ],
+                     *         "isRepeat": true,
+                     *         "previousOccurrences": 1,
+                     *         "fingerprint": "example",
+                     *         "revision": 1,
+                     *         "analyzedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ErrorAnalysis"][];
                 };
             };
@@ -29324,6 +30788,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "errorMessage": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorSubmission"];
             };
         };
@@ -29384,6 +30853,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "feedback_0a1b2c3d4e5f",
+                     *         "content": "The parser has no tests.",
+                     *         "sentiment": "positive",
+                     *         "resolved": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Feedback"][];
                 };
             };
@@ -29410,6 +30891,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The diff was easy to read.",
+                 *       "sentiment": "positive"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeedbackCreate"];
             };
         };
@@ -29508,6 +30995,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "resolved": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeedbackPatch"];
             };
         };
@@ -29594,6 +31086,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "feedback_0a1b2c3d4e5f",
+                     *         "content": "The parser has no tests.",
+                     *         "sentiment": "positive",
+                     *         "resolved": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Feedback"][];
                 };
             };
@@ -29620,6 +31124,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PullRequestCreate"];
             };
         };
@@ -29796,6 +31305,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "repo": "acme/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["IssueSyncRequest"];
             };
         };
@@ -29861,6 +31375,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "repo": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["IssueSyncConfigPut"];
             };
         };
@@ -29969,6 +31489,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "opened",
+                 *       "issue": {
+                 *         "number": 7,
+                 *         "title": "slugify fails on umlauts"
+                 *       }
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -30047,6 +31576,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "objective": "example",
+                 *       "acceptanceCriteria": [
+                 *         "example"
+                 *       ],
+                 *       "root": {
+                 *         "kind": "task",
+                 *         "taskId": "task_20260131_a1b2c3"
+                 *       },
+                 *       "completionRequirements": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "description": "Two helpers with tests.",
+                 *           "verificationKind": "test"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalCreate"];
             };
         };
@@ -30118,6 +31666,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalRollover"];
             };
         };
@@ -30157,6 +31710,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1,
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalRunLink"];
             };
         };
@@ -30196,6 +31755,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1,
+                 *       "state": "active",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalTransitionRequest"];
             };
         };
@@ -30258,6 +31824,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "kind": "policy",
+                     *         "outcome": "allowed",
+                     *         "title": "Add helpers",
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "subject": {},
+                     *         "evaluatedRules": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "type": "code",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "matchedRules": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "type": "code",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "steps": [
+                     *           {
+                     *             "label": "Shop",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "redacted": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["GovernanceTrace"][];
                 };
             };
@@ -30390,6 +31995,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "event": "task.created",
+                     *         "filter": {},
+                     *         "action": {
+                     *           "type": "webhook",
+                     *           "url": "https://example.com/"
+                     *         },
+                     *         "enabled": true,
+                     *         "order": 1,
+                     *         "id": "hook_0a1b2c3d4e5f",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Hook"][];
                 };
             };
@@ -30416,6 +32040,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "event": "task.created",
+                 *       "action": {
+                 *         "type": "webhook",
+                 *         "url": "https://example.com/"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookCreate"];
             };
         };
@@ -30458,6 +32092,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -30487,6 +32126,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookPatch"];
             };
         };
@@ -30539,6 +32183,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "hookId": "hook_0a1b2c3d4e5f",
+                     *         "hookName": "example",
+                     *         "event": "task.created",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "action": "webhook",
+                     *         "state": "pending",
+                     *         "success": true,
+                     *         "attempts": 1,
+                     *         "durationMs": 1,
+                     *         "executedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["HookExecution"][];
                 };
             };
@@ -30565,6 +32226,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "event": "task.created",
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookFire"];
             };
         };
@@ -30633,6 +32300,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvitationAccept"];
             };
         };
@@ -30695,6 +32367,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserProfilePatch"];
             };
         };
@@ -30728,6 +32405,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiTokenRotate"];
             };
         };
@@ -30776,6 +32458,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "user_0a1b2c3d4e5f",
+                     *         "displayName": "example",
+                     *         "status": "active",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["User"][];
                 };
             };
@@ -30802,6 +32495,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "active"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserPatch"];
             };
         };
@@ -30850,6 +32548,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "example",
+                     *         "name": "shop",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Workspace"][];
                 };
             };
@@ -30876,6 +32585,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceCreate"];
             };
         };
@@ -30944,6 +32658,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspacePatch"];
             };
         };
@@ -30995,6 +32714,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "token_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "name": "shop",
+                     *         "subject": "agent",
+                     *         "userId": "example",
+                     *         "membershipId": "member_0a1b2c3d4e5f",
+                     *         "role": "admin",
+                     *         "state": "active",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ApiToken"][];
                 };
             };
@@ -31102,6 +32838,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiTokenRotate"];
             };
         };
@@ -31138,6 +32879,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "deviceName": "example",
+                 *       "clientMode": "desktop-local",
+                 *       "capabilities": [
+                 *         "example"
+                 *       ],
+                 *       "scopes": [
+                 *         "workspace:read"
+                 *       ],
+                 *       "role": "admin"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PairingCodeCreate"];
             };
         };
@@ -31189,6 +32943,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "device_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "userId": "example",
+                     *         "membershipId": "member_0a1b2c3d4e5f",
+                     *         "deviceName": "example",
+                     *         "deviceId": "example",
+                     *         "clientId": "example",
+                     *         "clientMode": "desktop-local",
+                     *         "capabilities": [
+                     *           "example"
+                     *         ],
+                     *         "role": "admin",
+                     *         "scopes": [
+                     *           "workspace:read"
+                     *         ],
+                     *         "keyFingerprint": "example",
+                     *         "state": "active",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DeviceSession"][];
                 };
             };
@@ -31304,6 +33083,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "invitation_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "email": "example",
+                     *         "role": "admin",
+                     *         "state": "pending",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Invitation"][];
                 };
             };
@@ -31389,6 +33182,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "member_0a1b2c3d4e5f",
+                     *         "userId": "example",
+                     *         "displayName": "example",
+                     *         "role": "admin",
+                     *         "status": "active",
+                     *         "joinedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Member"][];
                 };
             };
@@ -31449,6 +33254,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "read-only"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemberPatch"];
             };
         };
@@ -31485,6 +33295,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceSwitch"];
             };
         };
@@ -31550,6 +33365,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "slack"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationAdapterPut"];
             };
         };
@@ -31620,6 +33440,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "target": {
+                 *         "kind": "squad"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityChannelPut"];
             };
         };
@@ -31661,6 +33488,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "actor": "ada"
+                 *     }
+                 */
                 "application/json": {
                     actor?: string;
                 };
@@ -31734,6 +33566,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitionId": "definition_0a1b2c3d4e5f60718293a4b5",
+                 *       "agent": "claude",
+                 *       "expectedDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityDefinitionImport"];
             };
         };
@@ -31802,6 +33641,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitionId": "definition_0a1b2c3d4e5f60718293a4b5",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityDefinitionPreviewRequest"];
             };
         };
@@ -31943,6 +33788,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "externalThreadId": "example",
+                 *       "externalReplyId": "example",
+                 *       "actor": "ada",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationReply"];
             };
         };
@@ -31982,6 +33835,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationSend"];
             };
         };
@@ -32201,6 +34059,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "github",
+                 *       "credential": "env:GITHUB_TOKEN"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerConnectionPut"];
             };
         };
@@ -32237,6 +34101,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "github",
+                 *       "project": "acme/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerIntrospect"];
             };
         };
@@ -32302,6 +34172,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "provider": "github",
+                 *       "defaultProjectPath": "acme/shop",
+                 *       "defaultWorkItemType": "issue",
+                 *       "fieldMappings": [
+                 *         {
+                 *           "source": "title",
+                 *           "trackerFieldId": "title"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerProfilePut"];
             };
         };
@@ -32371,6 +34255,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "approvedBy": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerCreate"];
             };
         };
@@ -32410,6 +34300,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerDryRun"];
             };
         };
@@ -32449,6 +34344,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workItemId": "1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerImport"];
             };
         };
@@ -32488,6 +34388,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "workItemId": "1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerCommentSync"];
             };
         };
@@ -32676,6 +34582,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -32756,6 +34663,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillScanRequest"];
             };
         };
@@ -33017,6 +34929,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "durationMs": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["FailedRun"][];
                 };
             };
@@ -33337,6 +35260,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "fromAgent": "example",
+                     *         "content": "The parser has no tests.",
+                     *         "type": "code",
+                     *         "delivered": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Notification"][];
                 };
             };
@@ -33363,6 +35298,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NotificationCreate"];
             };
         };
@@ -33467,6 +35407,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "checked": 0,
+                     *       "created": 0
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         checked: 0;
@@ -33498,6 +35444,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliveredAll"];
             };
         };
@@ -33534,6 +35485,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NotificationIds"];
             };
         };
@@ -33608,6 +35566,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["MentionText"];
             };
         };
@@ -33618,6 +35582,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "fromAgent": "example",
+                     *         "content": "The parser has no tests.",
+                     *         "type": "code",
+                     *         "delivered": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Notification"][];
                 };
             };
@@ -33688,6 +35664,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "reasons": [
+                     *           "assigned"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskSubscription"][];
                 };
             };
@@ -33813,6 +35800,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "example"
+                     *     }
+                     */
                     "application/json": {
                         openapi: string;
                     } & {
@@ -33861,6 +35853,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "enabled": true,
+                     *         "scope": {},
+                     *         "precedence": 1,
+                     *         "type": "rules",
+                     *         "rules": [
+                     *           {
+                     *             "tool": "example",
+                     *             "action": "example",
+                     *             "effect": "deny"
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Policy"][];
                 };
             };
@@ -33887,6 +35902,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "rules": [
+                 *         {
+                 *           "effect": "deny"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyCreate"];
             };
         };
@@ -33955,6 +35980,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "rules": [
+                 *         {
+                 *           "effect": "deny"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyWrite"];
             };
         };
@@ -34021,6 +36056,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "actionType": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyQuestion"];
             };
         };
@@ -34063,6 +36103,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Project"][];
                 };
             };
@@ -34196,6 +36248,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop and stock"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProjectPatch"];
             };
         };
@@ -34264,6 +36321,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -34274,6 +36338,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Project"][];
                 };
             };
@@ -34314,6 +36390,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "category": "system",
+                     *         "content": "The parser has no tests.",
+                     *         "variables": [
+                     *           "example"
+                     *         ],
+                     *         "version": 1,
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Prompt"][];
                 };
             };
@@ -34340,6 +36433,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "category": "system",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptCreate"];
             };
         };
@@ -34438,6 +36538,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Do {{it}}, and test it.",
+                 *       "changelog": "Asks for tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptPatch"];
             };
         };
@@ -34477,6 +36583,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "claude-sonnet-4-5",
+                 *       "inputTokens": 1200,
+                 *       "outputTokens": 300
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptUsageCreate"];
             };
         };
@@ -34516,6 +36629,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sampleVariables": {
+                 *         "it": "the release"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptPreview"];
             };
         };
@@ -34599,6 +36719,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "usedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptUsage"][];
                 };
             };
@@ -34640,6 +36770,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "content": "The parser has no tests.",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptVersion"][];
                 };
             };
@@ -34678,6 +36818,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "uses": 1,
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "lastUsedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptStats"][];
                 };
             };
@@ -34726,6 +36878,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "reflection_0a1b2c3d4e5f",
+                     *         "category": "session",
+                     *         "promotionTarget": "example",
+                     *         "confidence": 1,
+                     *         "source": {
+                     *           "kind": "task-run"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "evidence": [
+                     *           {
+                     *             "kind": "example",
+                     *             "title": "Add helpers",
+                     *             "content": "The parser has no tests."
+                     *           }
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "status": "pending",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Reflection"][];
                 };
             };
@@ -34752,6 +36931,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "category": "session",
+                 *       "promotionTarget": "example",
+                 *       "confidence": 1,
+                 *       "source": {
+                 *         "kind": "task-run"
+                 *       },
+                 *       "summary": "Adds slugify(text) with tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionCreate"];
             };
         };
@@ -34855,6 +37045,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewedBy": "ada",
+                 *       "reviewerNote": "It has held three times."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionAccept"];
             };
         };
@@ -34894,6 +37090,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "targetId": "reflection_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionMerge"];
             };
         };
@@ -34933,6 +37134,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewedBy": "ada",
+                 *       "reviewerNote": "It held once."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionReject"];
             };
         };
@@ -34981,6 +37188,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "report_0a1b2c3d4e5f",
+                     *         "title": "Add helpers",
+                     *         "template": "audit",
+                     *         "size": 1,
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedBy": "example",
+                     *         "brand": {
+                     *           "name": "shop",
+                     *           "color": "#3b82f6",
+                     *           "footer": "example"
+                     *         },
+                     *         "includeToc": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Report"][];
                 };
             };
@@ -35075,7 +37300,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -35127,6 +37356,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "color": "#3b82f6",
+                 *       "footer": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportBrandWrite"];
             };
         };
@@ -35163,6 +37399,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "template": "audit",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportGenerate"];
             };
         };
@@ -35202,6 +37445,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "audit",
+                     *         "label": "Shop",
+                     *         "includeToc": true,
+                     *         "sections": [
+                     *           "example"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ReportTemplate"][];
                 };
             };
@@ -35285,6 +37540,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "schemaVersion": "run-approval/v1",
+                     *         "id": "runapproval_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+                     *         "workspaceId": "example",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "provider": "claude",
+                     *         "agentId": "example",
+                     *         "requestKind": "approval",
+                     *         "actionClass": "tool",
+                     *         "action": "example",
+                     *         "actionHash": "0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "details": {},
+                     *         "resourceScope": [
+                     *           "example"
+                     *         ],
+                     *         "workingDirectory": "example",
+                     *         "riskClass": "low",
+                     *         "policyReason": "example",
+                     *         "evidenceRevision": 1,
+                     *         "providerRequestId": "example",
+                     *         "threadId": "example",
+                     *         "turnId": "example",
+                     *         "itemId": "example",
+                     *         "mobileSafe": true,
+                     *         "takesResponse": true,
+                     *         "status": "pending",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RunApproval"][];
                 };
             };
@@ -35389,6 +37680,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChildLaunch"];
             };
         };
@@ -35529,6 +37825,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BridgedToolCall"];
             };
         };
@@ -35594,6 +37897,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -35604,6 +37914,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {} */
                     "application/json": unknown;
                 };
             };
@@ -35668,6 +37979,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxPresetCreate"];
             };
         };
@@ -35736,6 +38052,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxPresetUpdate"];
             };
         };
@@ -35802,6 +38123,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "presetId": "example",
+                 *       "provider": "process"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxQuestion"];
             };
         };
@@ -35850,6 +38177,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "launch": {},
+                     *         "spec": {
+                     *           "cron": "0 6 * * 1-5"
+                     *         },
+                     *         "paused": true,
+                     *         "id": "scheduled_0a1b2c3d4e5f",
+                     *         "createdBy": "ada",
+                     *         "lastOutcome": {
+                     *           "at": "2026-01-31T09:30:00.000Z",
+                     *           "status": "running",
+                     *           "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *           "code": "example",
+                     *           "message": "The tests pass."
+                     *         },
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledLaunch"][];
                 };
             };
@@ -35958,6 +38309,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -35987,6 +38343,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "paused": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledLaunchPatch"];
             };
         };
@@ -36032,6 +38393,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "triggered": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         triggered: true;
@@ -36303,6 +38669,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "profileId": "scoring_0a1b2c3d4e5f",
+                 *       "output": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringRequest"];
             };
         };
@@ -36363,6 +38735,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "profileId": "scoring_0a1b2c3d4e5f",
+                     *         "profileRevision": 1,
+                     *         "score": 1,
+                     *         "compositeMethod": "weightedAverage",
+                     *         "scorerResults": [
+                     *           {
+                     *             "scorerId": "example",
+                     *             "name": "shop",
+                     *             "type": "code",
+                     *             "weight": 1,
+                     *             "score": 1,
+                     *             "explanation": "example"
+                     *           }
+                     *         ],
+                     *         "evaluatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "evaluatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScoringEvaluation"][];
                 };
             };
@@ -36403,6 +38798,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "scoring_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "compositeMethod": "weightedAverage",
+                     *         "scorers": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "name": "shop",
+                     *             "weight": 1,
+                     *             "target": "output",
+                     *             "type": "RegexMatch",
+                     *             "pattern": "example",
+                     *             "flags": "i",
+                     *             "invert": true
+                     *           }
+                     *         ],
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScoringProfile"][];
                 };
             };
@@ -36429,6 +38848,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "compositeMethod": "weightedAverage",
+                 *       "scorers": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "type": "RegexMatch",
+                 *           "pattern": "example"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringProfileInput"];
             };
         };
@@ -36497,6 +38930,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "compositeMethod": "weightedAverage",
+                 *       "scorers": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "type": "RegexMatch",
+                 *           "pattern": "example"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringProfileInput"];
             };
         };
@@ -36560,6 +39007,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "query": "umlauts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SearchRequest"];
             };
         };
@@ -36593,6 +39045,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "embed": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["SearchRefresh"];
             };
         };
@@ -36655,6 +39112,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "squadChat": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeatureSettingsPatch"];
             };
         };
@@ -36746,6 +39208,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "rules": [
+                 *         {
+                 *           "id": "plan-first",
+                 *           "name": "Plan first",
+                 *           "from": "todo",
+                 *           "to": "in-progress",
+                 *           "gates": [
+                 *             "require-plan"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionHooksWrite"];
             };
         };
@@ -36779,6 +39257,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionHooksPatch"];
             };
         };
@@ -36815,6 +39298,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Plan first",
+                 *       "from": "todo",
+                 *       "to": "in-progress",
+                 *       "gates": [
+                 *         "require-plan"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionRuleCreate"];
             };
         };
@@ -36883,6 +39376,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Plan first",
+                 *       "from": "todo",
+                 *       "to": "in-progress",
+                 *       "gates": [
+                 *         "require-plan"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionRuleWrite"];
             };
         };
@@ -36949,6 +39452,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "toStatus": "todo"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionQuestion"];
             };
         };
@@ -37007,6 +39516,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "resource_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "type": "prompt",
+                     *         "content": "The parser has no tests.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "projectIds": [
+                     *           "example"
+                     *         ],
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SharedResource"][];
                 };
             };
@@ -37033,6 +39561,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "type": "prompt",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceCreate"];
             };
         };
@@ -37131,6 +39666,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "House rules"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourcePatch"];
             };
         };
@@ -37170,6 +39710,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "projectIds": [
+                 *         "shop"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceMount"];
             };
         };
@@ -37209,6 +39756,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "projectIds": [
+                 *         "shop"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceMount"];
             };
         };
@@ -37265,6 +39819,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "skillId": "skill_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "path": "src/helpers.ts",
+                     *         "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "declaredCapabilities": [
+                     *           "filesystem.read"
+                     *         ],
+                     *         "observedCapabilities": [
+                     *           {
+                     *             "capability": "filesystem.read",
+                     *             "confidence": 1,
+                     *             "evidence": [
+                     *               {
+                     *                 "source": "example",
+                     *                 "label": "Shop"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "undeclaredObservedCapabilities": [
+                     *           "filesystem.read"
+                     *         ],
+                     *         "status": "aligned",
+                     *         "severity": "low",
+                     *         "findings": [
+                     *           {
+                     *             "kind": "undeclared-capability",
+                     *             "capability": "example",
+                     *             "severity": "low",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillProfile"][];
                 };
             };
@@ -37326,6 +39918,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillCapabilityRemediation"];
             };
         };
@@ -37365,6 +39962,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "filesystem.read",
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "severity": "low"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillCapabilityDefinition"][];
                 };
             };
@@ -37438,6 +40045,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "owner": "example",
+                 *       "reason": "The release was postponed.",
+                 *       "expiresAt": "2026-01-31T09:30:00.000Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillExceptionCreate"];
             };
         };
@@ -37507,6 +40121,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillSecurityRemediation"];
             };
         };
@@ -37546,6 +40165,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "category": "code-execution",
+                     *         "severity": "low",
+                     *         "recommendation": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillSecurityPattern"][];
                 };
             };
@@ -37572,6 +40202,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillScanRequest"];
             };
         };
@@ -37624,6 +40259,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "scan_0a1b2c3d4e5f",
+                     *         "skillId": "skill_0a1b2c3d4e5f",
+                     *         "targetType": "skill",
+                     *         "path": "src/helpers.ts",
+                     *         "skillName": "example",
+                     *         "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "severity": "low",
+                     *         "riskScore": 1,
+                     *         "recommendation": "safe",
+                     *         "findingCount": 1,
+                     *         "profileStatus": "aligned",
+                     *         "includeReferencedFiles": true,
+                     *         "scannedAt": "2026-01-31T09:30:00.000Z",
+                     *         "scannedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillScanSummary"][];
                 };
             };
@@ -37688,6 +40343,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Sprint"][];
                 };
             };
@@ -37714,6 +40381,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SprintCreate"];
             };
         };
@@ -37815,6 +40487,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Sprint 12"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SprintPatch"];
             };
         };
@@ -37883,6 +40560,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -37893,6 +40577,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Sprint"][];
                 };
             };
@@ -37933,6 +40629,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "previousStatus": "idle",
+                     *         "newStatus": "idle"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["StatusChange"][];
                 };
             };
@@ -38004,6 +40710,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "previousStatus": "idle",
+                     *         "newStatus": "idle"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["StatusChange"][];
                 };
             };
@@ -38129,7 +40845,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -38258,6 +40979,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskType"][];
                 };
             };
@@ -38284,6 +41017,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskTypeCreate"];
             };
         };
@@ -38385,6 +41123,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Bug"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskTypePatch"];
             };
         };
@@ -38453,6 +41196,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -38463,6 +41213,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskType"][];
                 };
             };
@@ -38700,6 +41462,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "templateId": "template_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateApplication"];
             };
         };
@@ -38710,6 +41477,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -38780,6 +41552,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "att_0a1b2c3d4e5f",
+                     *         "filename": "example",
+                     *         "originalName": "example",
+                     *         "mimeType": "example",
+                     *         "size": 1,
+                     *         "hasText": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Attachment"][];
                 };
             };
@@ -39046,6 +41830,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskCheckpointSave"];
             };
         };
@@ -39120,6 +41909,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "author": "ada",
+                     *         "text": "The tests of the parser belong to it too.",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Comment"][];
                 };
             };
@@ -39227,6 +42027,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommentPatch"];
             };
         };
@@ -39301,6 +42106,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "type": "document",
+                     *         "status": "pending",
+                     *         "version": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Deliverable"][];
                 };
             };
@@ -39330,6 +42146,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliverableCreate"];
             };
         };
@@ -39402,6 +42223,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "accepted"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliverablePatch"];
             };
         };
@@ -39630,6 +42456,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "decision",
+                     *         "content": "The parser has no tests.",
+                     *         "score": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Observation"][];
                 };
             };
@@ -39812,6 +42648,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "section": "Done",
+                 *       "content": "The parser is done."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskProgressAppend"];
             };
         };
@@ -40086,6 +42928,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "completed": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubtaskPatch"];
             };
         };
@@ -40124,6 +42971,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "criteriaIndex": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["CriterionToggle"];
             };
         };
@@ -40205,6 +43057,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "duration": 5400,
+                 *       "description": "Review with Bob"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TimeEntryCreate"];
             };
         };
@@ -40426,6 +43284,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "checked": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["VerificationStepPatch"];
             };
         };
@@ -40481,6 +43344,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "product_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "kind": "document",
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProduct"][];
                 };
             };
@@ -40510,6 +43392,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskWorkProductCreate"];
             };
         };
@@ -40581,6 +43469,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "leaseSeconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeCreate"];
             };
         };
@@ -40657,6 +43550,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "leaseSeconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeAdopt"];
             };
         };
@@ -40728,6 +43626,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Add slugify with tests"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeCommit"];
             };
         };
@@ -40767,6 +43670,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Merge the helpers",
+                 *       "commit": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeMerge"];
             };
         };
@@ -40838,6 +43747,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "onto": "0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeRebase"];
             };
         };
@@ -40923,6 +43837,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "sprint": "example",
+                     *         "taskCount": 1,
+                     *         "tasks": [
+                     *           {
+                     *             "title": "Add helpers",
+                     *             "description": "Two helpers with tests.",
+                     *             "type": "code",
+                     *             "status": "todo",
+                     *             "priority": "low",
+                     *             "subtasks": [
+                     *               {
+                     *                 "id": "task_20260131_a1b2c3",
+                     *                 "title": "Add helpers",
+                     *                 "completed": true
+                     *               }
+                     *             ],
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *             "revision": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ArchiveSuggestion"][];
                 };
             };
@@ -41007,6 +43949,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sprint": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkArchive"];
             };
         };
@@ -41043,6 +43990,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -41079,6 +44033,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ],
+                 *       "updates": {
+                 *         "priority": "high"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkUpdate"];
             };
         };
@@ -41144,6 +44108,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "task_20260131_a1b2c3",
+                 *         "task_20260130_d4e5f6"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskOrder"];
             };
         };
@@ -41276,6 +44248,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1
+                     *     }
+                     */
                     "application/json": {
                         count: number;
                     };
@@ -41332,6 +44309,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41358,6 +44344,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "run.started",
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TelemetryInput"];
             };
         };
@@ -41394,6 +44387,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "type": "run.started",
+                 *           "taskId": "task_20260131_a1b2c3",
+                 *           "agent": "claude"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TelemetryBulk"];
             };
         };
@@ -41404,6 +44408,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recorded": 1,
+                     *       "ids": [
+                     *         "example"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         ids: string[];
                         recorded: number;
@@ -41452,6 +44464,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41506,6 +44527,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41564,6 +44594,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "template_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "taskDefaults": {},
+                     *         "version": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Template"][];
                 };
             };
@@ -41590,6 +44632,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "taskDefaults": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateCreate"];
             };
         };
@@ -41688,6 +44736,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Bug report"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplatePatch"];
             };
         };
@@ -41724,6 +44777,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "runId": "attempt_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateDistillation"];
             };
         };
@@ -41763,6 +44821,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "role": "example",
+                     *         "allowed": [
+                     *           "example"
+                     *         ],
+                     *         "denied": [
+                     *           "example"
+                     *         ],
+                     *         "description": "Two helpers with tests.",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ToolPolicy"][];
                 };
             };
@@ -41789,6 +44864,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolPolicyCreate"];
             };
         };
@@ -41857,6 +44937,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "allowed": [
+                 *         "read",
+                 *         "search"
+                 *       ],
+                 *       "denied": [
+                 *         "shell"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolPolicyWrite"];
             };
         };
@@ -41926,6 +45017,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolQuestion"];
             };
         };
@@ -42000,6 +45096,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example",
+                 *       "transport": {
+                 *         "kind": "stdio",
+                 *         "command": "example"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolServerCreate"];
             };
         };
@@ -42068,6 +45173,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example",
+                 *       "transport": {
+                 *         "kind": "stdio",
+                 *         "command": "example"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolServerWrite"];
             };
         };
@@ -42137,6 +45251,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "bypassCache": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolDiscoveryRequest"];
             };
         };
@@ -42173,6 +45292,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "catalogDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolCallRequest"];
             };
         };
@@ -42246,6 +45375,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example",
+                 *       "stageId": "example",
+                 *       "catalogDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolCallRequest"];
             };
         };
@@ -42282,6 +45420,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "toolServers": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolsRequest"];
             };
         };
@@ -42321,6 +45466,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "approvalId": "approval_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolWithdrawal"];
             };
         };
@@ -42601,6 +45751,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "runId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WatcherQuestion"];
             };
         };
@@ -42655,6 +45810,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "product_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "kind": "document",
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProduct"][];
                 };
             };
@@ -42681,6 +45855,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "content": "The parser has no tests.",
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductCreate"];
             };
         };
@@ -42779,6 +45960,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Both runs fail alike.",
+                 *       "changelog": "Adds the second run."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductPatch"];
             };
         };
@@ -42851,6 +46038,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "version": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductRestore"];
             };
         };
@@ -42902,6 +46094,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProductVersion"][];
                 };
             };
@@ -42974,6 +46178,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "example",
+                     *         "name": "shop",
+                     *         "version": 1,
+                     *         "steps": 1,
+                     *         "rights": {
+                     *           "view": true,
+                     *           "edit": true,
+                     *           "execute": true
+                     *         },
+                     *         "revision": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowSummary"][];
                 };
             };
@@ -43000,6 +46221,31 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "build",
+                 *       "name": "Build it",
+                 *       "agents": [
+                 *         {
+                 *           "id": "coder",
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "steps": [
+                 *         {
+                 *           "id": "code",
+                 *           "type": "agent",
+                 *           "agent": "coder",
+                 *           "input": "Add the helpers."
+                 *         },
+                 *         {
+                 *           "id": "approval",
+                 *           "type": "gate",
+                 *           "input": "Release it?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDefinition"];
             };
         };
@@ -43010,6 +46256,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "workflowId": "example"
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -43072,6 +46324,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Build it",
+                 *       "agents": [
+                 *         {
+                 *           "id": "coder",
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "steps": [
+                 *         {
+                 *           "id": "code",
+                 *           "type": "agent",
+                 *           "agent": "coder",
+                 *           "input": "Add the helpers."
+                 *         },
+                 *         {
+                 *           "id": "approval",
+                 *           "type": "gate",
+                 *           "input": "Release it?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowReplacement"];
             };
         };
@@ -43170,6 +46446,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "editors": [
+                 *         "ada"
+                 *       ],
+                 *       "public": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowAccessChange"];
             };
         };
@@ -43209,6 +46493,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "release": "1.4.0"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDryRunRequest"];
             };
         };
@@ -43307,6 +46598,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "version": 1,
+                     *         "at": "2026-01-31T09:30:00.000Z",
+                     *         "by": "example",
+                     *         "definition": {
+                     *           "id": "example",
+                     *           "name": "shop",
+                     *           "agents": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3"
+                     *             }
+                     *           ],
+                     *           "steps": [
+                     *             {
+                     *               "type": "agent",
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "agent": "claude"
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"][];
                 };
             };
@@ -43367,6 +46683,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDraftDryRun"];
             };
         };
@@ -43403,6 +46724,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowSource"];
             };
         };
@@ -43439,6 +46765,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowSource"];
             };
         };
@@ -43478,6 +46809,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "steps": [
+                     *           "example"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRecipe"][];
                 };
             };
@@ -43507,6 +46850,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "build",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecipeMaterialization"];
             };
         };
@@ -43557,6 +46906,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "revision": 1,
+                     *         "workflowId": "example",
+                     *         "workflowVersion": 1,
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "status": "pending",
+                     *         "currentStep": "example",
+                     *         "startedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "error": "The task does not exist.",
+                     *         "resumedFrom": "01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRunSummary"][];
                 };
             };
@@ -43656,7 +47024,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"></svg> */
+                    "image/svg+xml": string;
                 };
             };
             /** @description Refused */
@@ -43685,6 +47054,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "stepId": "example",
+                 *       "parentRunId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowRecoveryCancel"];
             };
         };
@@ -43724,6 +47099,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "release": "1.4.1"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowRunResume"];
             };
         };
@@ -43765,6 +47147,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "comment": "Go on with the release."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepDecision"];
             };
         };
@@ -43806,6 +47193,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "comment": "The tests are red."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepDecision"];
             };
         };
@@ -43847,6 +47239,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepLaunch"];
             };
         };
@@ -43929,6 +47326,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "revision": 1,
+                     *         "workflowId": "example",
+                     *         "workflowVersion": 1,
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "status": "pending",
+                     *         "currentStep": "example",
+                     *         "startedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "error": "The task does not exist.",
+                     *         "resumedFrom": "01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRunSummary"][];
                 };
             };
@@ -44010,6 +47426,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example",
+                 *       "name": "shop",
+                 *       "capabilities": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceManifestInput"];
             };
         };
@@ -44052,7 +47480,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Of this board
+                     *     name: Shop
+                     */
+                    "application/yaml": string;
                 };
             };
             /** @description Refused */
@@ -44078,6 +47510,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "workspaceId: shop\nname: Shop\ncapabilities: []\n",
+                 *       "format": "yaml"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"];
             };
         };
@@ -44152,6 +47590,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"] | {
                     [key: string]: unknown;
                 };
@@ -44228,6 +47671,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example",
+                 *       "name": "shop",
+                 *       "capabilities": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceManifestInput"];
             };
         };
@@ -44296,6 +47751,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "opened",
+                 *       "issue": {
+                 *         "number": 7,
+                 *         "title": "slugify fails on umlauts"
+                 *       }
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -44448,6 +47912,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -44458,6 +47929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {} */
                     "application/json": unknown;
                 };
             };
@@ -44487,7 +47959,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # TYPE process_uptime_seconds gauge
+                     *     process_uptime_seconds 42
+                     */
+                    "text/plain": string;
                 };
             };
             /** @description Refused */
