@@ -857,6 +857,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/hosts/{hostId}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drain a host: it takes no new runs, and those it has continue */
+        post: operations["drainHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/hosts/{hostId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a host that was drained take new runs */
+        post: operations["resumeHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/hosts/preview": {
         parameters: {
             query?: never;
@@ -12910,14 +12944,32 @@ export interface components {
             projectFilter?: (string | string[]) | null;
             taskTypeFilter?: (string | string[]) | null;
         };
-        HostList: {
-            hosts: {
-                findings: components["schemas"]["LaunchFinding"][];
-                hostId: string;
-                hostname: string;
+        Host: {
+            drain: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                reason: string | null;
+            } | null;
+            findings: components["schemas"]["LaunchFinding"][];
+            hostId: string;
+            hostname: string;
+            reservedRuns: number;
+            /** Format: date-time */
+            seenAt: string;
+            workers: {
+                draining: boolean;
+                runs: number;
                 /** Format: date-time */
                 seenAt: string;
+                workerId: string;
             }[];
+        };
+        HostDrain: {
+            reason?: string;
+        };
+        HostList: {
+            hosts: components["schemas"]["Host"][];
             nextCursor?: string;
         };
         HostPreview: {
@@ -22969,6 +23021,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HostList"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    drainHost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the host. */
+                hostId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["HostDrain"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resumeHost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the host. */
+                hostId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
                 };
             };
             /** @description Refused */
