@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FeedRefusedError, feedMessages, unwrap } from '../../clients/typescript/src';
+import { feedMessages, FeedRefusedError, unwrap } from '../../clients/typescript/src';
 import type { components } from '../../clients/typescript/src/types';
 import { exitCodes, UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';

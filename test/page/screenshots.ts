@@ -39,7 +39,6 @@ async function takePictures(page: Page, { taskId, attemptId, runId }: Pictured):
   await take('task', `/tasks/${taskId}`);
   await take('run', `/tasks/${taskId}/runs/${attemptId}`);
   await take('fleet', '/fleet');
-  await take('settings', '/settings');
   await take('workflow', `/workflows/runs/${runId}`);
   await page.emulateMedia({ colorScheme: 'dark' });
   await take('diff', `/tasks/${taskId}/diff`);

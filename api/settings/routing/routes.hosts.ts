@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hostDrain, hostId, hostList, hostQuery, hostSummary, type HostSummary } from '../../../contracts/runs/host';
+import { hostDrain, hostId, hostList, hostQuery, type HostSummary, hostSummary } from '../../../contracts/runs/host';
 import { hostPreview, hostPreviewRequest } from '../../../contracts/settings/routing';
 import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
@@ -16,7 +16,6 @@ const manage = {
   onHosts: true,
   params,
   response: hostSummary,
-  errors: [404],
 } as const;
 
 /** The machines that execute runs: what they have and lack, and whether they take new ones. */

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { sessionCookie } from '../auth/credentials';
 import { isReadMethod } from '../context';
-import { type ExampleTexts, exampleValue } from './example-value';
 import { deprecationHeaders, describeDeprecation } from './deprecation';
+import { type ExampleTexts, exampleValue } from './example-value';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
 import { fullPath, idempotencyOf, type RouteContract } from './routes';
 
