@@ -27,7 +27,7 @@ export async function liveHost(hosts: Hosts, requested: string | undefined, purp
     if (await hosts.isDrained(requested)) {
       throw conflict(
         `The host ${requested} is drained, and only a worker of it can ${purpose}.`,
-        { hostId: requested, remediation: 'Have it take work again with POST /api/agents/hosts/{hostId}/resume.' },
+        { hostId: requested },
         'HOST_DRAINED',
       );
     }

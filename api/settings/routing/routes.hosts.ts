@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { hostDrain, hostId, hostList, hostQuery, type HostSummary, hostSummary } from '../../../contracts/runs/host';
+import {
+  hostDrain,
+  hostId,
+  hostList,
+  hostQuery,
+  type HostSummary,
+  hostSummary,
+} from '../../../contracts/runs/launch/host';
 import { hostPreview, hostPreviewRequest } from '../../../contracts/settings/routing';
 import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
@@ -77,7 +84,7 @@ export function hostRoutes(routes: Routes, context: ApiContext): void {
       method: 'post',
       path: '/agents/hosts/:hostId/resume',
       operationId: 'resumeHost',
-      summary: 'Let a host that was drained take new runs',
+      summary: 'Resume a drained host: it takes new runs',
       audit: ({ params: { hostId: id } }) => ({ action: 'host.resume', resource: id }),
     },
     async ({ params: { hostId: id } }) => {

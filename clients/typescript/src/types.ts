@@ -883,7 +883,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a host that was drained take new runs */
+        /** Resume a drained host: it takes new runs */
         post: operations["resumeHost"];
         delete?: never;
         options?: never;

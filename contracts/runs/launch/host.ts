@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { timestamp } from '../common';
-import { listPage, nextCursor } from '../query';
-import { launchFinding } from './launch/manifest';
+import { timestamp } from '../../common';
+import { listPage, nextCursor } from '../../query';
+import { launchFinding } from './manifest';
 
 export const hostId = z
   .string()
