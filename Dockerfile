@@ -3,6 +3,7 @@ FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY web/package.json web/
+COPY clients/typescript/package.json clients/typescript/
 RUN npm ci
 COPY . .
 RUN npm run build
@@ -12,6 +13,7 @@ FROM node:24.21.0-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY web/package.json web/
+COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --omit=dev --workspaces=false
 
 # To run your own agents, start from it and add their programs.

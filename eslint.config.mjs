@@ -58,7 +58,7 @@ const avoidedNames = [
 
 /** What needs no types. The rules that do are those of `.oxlintrc.json`, which checks types as well. */
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', '**/target/**', '.board*/**', '.cache/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/target/**', '.board*/**', '.cache/**'] },
   ...tseslint.configs.strict,
   {
     plugins: { 'simple-import-sort': simpleImportSort },

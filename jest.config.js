@@ -13,7 +13,7 @@ module.exports = {
   roots: ['<rootDir>'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.board', '<rootDir>/.cache/'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/clients/typescript/dist/', '<rootDir>/.cache/'],
   transform: {
     '^.+\\.(ts|js)$': [
       '@swc/jest',

@@ -1,7 +1,7 @@
 import { conflict, validationError } from '../platform/errors/app-error';
 import type { HostStore } from '../stores/runs/hosts/host-store';
 
-type Hosts = Pick<HostStore, 'anyLive' | 'isKnown' | 'capacityOf'>;
+type Hosts = Pick<HostStore, 'anyLive' | 'isKnown' | 'isDrained' | 'capacityOf'>;
 
 /** That only a worker can do what was requested, and none is live. @param purpose what it would do: `start the agent` */
 export const hostUnavailable = (hostId: string | undefined, purpose: string): Error =>
@@ -24,6 +24,13 @@ export async function liveHost(hosts: Hosts, requested: string | undefined, purp
     throw validationError([{ path: 'hostId', message: 'no worker of this host has ever registered' }]);
   }
   if (!(await hosts.capacityOf(requested)).takesWork) {
+    if (await hosts.isDrained(requested)) {
+      throw conflict(
+        `The host ${requested} is drained, and only a worker of it can ${purpose}.`,
+        { hostId: requested },
+        'HOST_DRAINED',
+      );
+    }
     throw hostUnavailable(requested, purpose);
   }
   return requested;

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createSchedulerActivities } from '../activities/admission-scheduler/activities';
 import { decideCapacity } from '../activities/agent-run/admission/decide';
 import type { AdmissionControl } from '../activities/agent-run/admission/dependencies';
-import type { BoardClient } from '../client';
+import type { BoardClient } from '../clients/typescript/src';
 import { type CapacityPolicy, evaluated, globalScope, hostKey } from '../domain/admission/capacity';
 import type { AdmissionRequest } from '../domain/admission/request';
 import { sampleRequest } from '../domain/admission/sample-request';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { type BoardClient, unwrap } from '../client';
+import { type BoardClient, unwrap } from '../clients/typescript/src';
 import { countingGit, type StartedGit } from '../platform/testing/counting-git';
 import { createRepository, git } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';

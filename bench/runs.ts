@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import WebSocket from 'ws';
-import { BoardError } from '../client';
+import { BoardError } from '../clients/typescript/src';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
 import { launched } from './floor/workflow';

@@ -1,5 +1,5 @@
-import { type BoardClient, createBoardClient, unwrap } from '../client';
-import type { components } from '../client/types';
+import { type BoardClient, createBoardClient, unwrap } from '../clients/typescript/src';
+import type { components } from '../clients/typescript/src/types';
 import type { RunningService } from '../scripts/start-all';
 
 /** Of a service that is measured: open to this machine, without limits, and quiet. */

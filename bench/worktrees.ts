@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BoardClient, unwrap } from '../client';
+import { type BoardClient, unwrap } from '../clients/typescript/src';
 import { makeTempDir } from '../platform/testing/temp-dir';
 import { startAll } from '../scripts/start-all';
 import { addRepository, boardOf, createTask, openService } from './service';

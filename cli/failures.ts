@@ -1,4 +1,4 @@
-import { BoardError, refusalText } from '../client';
+import { BoardError, refusalText } from '../clients/typescript/src';
 
 /** What the command ends with; scripts branch on it. */
 export const exitCodes = {

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
-import { type BoardClient, createBoardClient } from '../client';
+import WebSocket from 'ws';
+import { type BoardClient, createBoardClient, type FeedOptions } from '../clients/typescript/src';
 import { type Style, styleFor } from './output/style';
 import { readSettings } from './settings';
 
@@ -22,6 +23,8 @@ export interface GlobalOptions {
 export interface Session {
   url: string;
   board: BoardClient;
+  /** How the live feed is read. */
+  feed: FeedOptions;
   isJson: boolean;
   style: Style;
   signal: AbortSignal;
@@ -31,23 +34,36 @@ export interface Session {
   note(line: string): void;
 }
 
+/** So often in a row no WebSocket is opened before what is followed is polled instead. */
+const maxRefusals = 3;
+
 export async function openSession(surroundings: Surroundings, options: GlobalOptions): Promise<Session> {
   const { environment, output, errors, signal } = surroundings;
   const { url, key } = await readSettings(environment, options.url);
   const isJson = options.json === true;
+  const access = { url, ...(key === undefined ? {} : { key }) };
+  const note = (line: string): void => {
+    if (!isJson) {
+      errors.write(`${line}\n`);
+    }
+  };
   return {
     url,
-    board: createBoardClient({ url, ...(key === undefined ? {} : { key }) }),
+    board: createBoardClient(access),
+    feed: {
+      ...access,
+      signal,
+      maxRefusals,
+      onLost: (time) => time === 1 && note('The connection to the board is lost. It is tried again …'),
+      // Node 20 has no WebSocket of its own.
+      connect: (address) => new WebSocket(address),
+    },
     isJson,
     style: styleFor(output, environment),
     signal,
     print: (value, text) => {
       output.write(isJson ? `${JSON.stringify(value)}\n` : text());
     },
-    note: (line) => {
-      if (!isJson) {
-        errors.write(`${line}\n`);
-      }
-    },
+    note,
   };
 }

@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { type BoardClient, unwrap } from '../client';
-import type { components } from '../client/types';
+import { type BoardClient, unwrap } from '../clients/typescript/src';
+import type { components } from '../clients/typescript/src/types';
 
 type Task = components['schemas']['Task'];
 

@@ -1,6 +1,6 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
-import { type BoardClient, unwrap } from '../client';
+import { type BoardClient, unwrap } from '../clients/typescript/src';
 import { attemptId, taskId } from '../contracts/common';
 
 /** How many tasks are listed as resources, the most recently changed: the tool `list_tasks` has all of them. */

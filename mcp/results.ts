@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { BoardError, refusalText } from '../client';
+import { BoardError, refusalText } from '../clients/typescript/src';
 
 /** The most characters of one text within a result, and of the whole. */
 export const resultLimits = { text: 4_000, whole: 40_000 };

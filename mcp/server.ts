@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { BoardClient } from '../client';
+import type { BoardClient } from '../clients/typescript/src';
 import { version } from '../package.json';
 import { addPrompts } from './prompts';
 import { addResources } from './resources';

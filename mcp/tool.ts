@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
-import type { BoardClient } from '../client';
+import type { BoardClient } from '../clients/typescript/src';
 import { taskId } from '../contracts/common';
 
 /** What a tool has of the request that calls it. */

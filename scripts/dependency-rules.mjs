@@ -17,7 +17,7 @@ export const installScripts = {
 };
 
 /** The workspaces of this package, by their name in node_modules: their packages are checked as ours are. */
-export const workspaces = { 'runboard-page': 'web' };
+export const workspaces = { 'runboard-client': 'clients/typescript', 'runboard-page': 'web' };
 
 /** Licences that ask for no more than their notice, by SPDX identifier. */
 export const allowedLicences = [

@@ -45,7 +45,7 @@ function* pageSources() {
   if (!existsSync(page)) {
     return;
   }
-  for (const directory of [page, join(root, 'client')]) {
+  for (const directory of [page, join(root, 'clients', 'typescript', 'src')]) {
     for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
       const path = join(entry.parentPath, entry.name);
       if (entry.isFile() && !/^(?:node_modules|test)(?:[/\\]|$)/.test(relative(directory, path))) {

@@ -7,7 +7,7 @@ import { makeTempDir } from '../platform/testing/temp-dir';
 import { readOpenApi } from './list-endpoints';
 
 /** Where the types of the client are, from the root of the project. */
-export const clientTypes = 'client/types.ts';
+export const clientTypes = 'clients/typescript/src/types.ts';
 
 const generator = join(__dirname, '..', 'node_modules', 'openapi-typescript', 'bin', 'cli.js');
 const maxBytes = 32 * 1_048_576;
@@ -36,7 +36,7 @@ function cutRecursion(document: OpenApiDocument): OpenApiDocument {
 }
 
 /** Where the OpenAPI document is, from the root of the project. */
-export const documentFile = 'client/openapi.json';
+export const documentFile = 'clients/typescript/openapi.json';
 
 /** What `documentFile` holds. */
 export const documentText = (document: OpenApiDocument): string => `${JSON.stringify(document, undefined, 1)}\n`;

@@ -193,7 +193,7 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     if (!repository) {
       return refusal('REPOSITORY_UNKNOWN', `No repository ${git.repo} is configured.`, { repository: git.repo });
     }
-    const hostId = repository.hostId ?? wantedHostId ?? (await deps.hosts.anyLive());
+    const hostId = repository.hostId ?? wantedHostId ?? (await deps.hosts.anyForLaunch());
     if (hostId === undefined) {
       return refusal('HOST_UNAVAILABLE', 'No host with a worker is live; start one with npm run start:worker.');
     }

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { type BoardClient, unwrap } from '../../client';
+import { type BoardClient, unwrap } from '../../clients/typescript/src';
 import { createRepository } from '../../scripts/demo/sample';
 import { startAll } from '../../scripts/start-all';
 import { percentile } from '../latency';

@@ -1,4 +1,4 @@
-import { BoardError } from '../../client';
+import { BoardError } from '../../clients/typescript/src';
 import { UnreachableError } from '../failures';
 import { checkedUrl } from '../settings';
 

@@ -1,4 +1,4 @@
-import { BoardError, unwrap } from '../../client';
+import { BoardError, unwrap } from '../../clients/typescript/src';
 import { exitCodes } from '../failures';
 import { oneLine } from '../output/plain';
 import { stateStyle } from '../output/style';

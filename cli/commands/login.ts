@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { createBoardClient, unwrap } from '../../client';
+import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import { readSecret } from '../read-secret';
 import type { Surroundings } from '../session';
 import { settingsFile, storeSettings } from '../settings';

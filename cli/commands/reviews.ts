@@ -1,6 +1,6 @@
-import { unwrap } from '../../client';
-import { type PatchLine, patchLines } from '../../client/diff';
-import type { components } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import { type PatchLine, patchLines } from '../../clients/typescript/src/diff';
+import type { components } from '../../clients/typescript/src/types';
 import { plain } from '../output/plain';
 import { type Colour, stateStyle, type Style } from '../output/style';
 import type { AddCommands } from './command';

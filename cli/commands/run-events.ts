@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { unwrap } from '../../client';
-import type { components } from '../../client/types';
+import { FeedRefusedError, followRun, unwrap } from '../../clients/typescript/src';
+import type { components } from '../../clients/typescript/src/types';
 import { oneLine, plain } from '../output/plain';
 import type { Style } from '../output/style';
 import type { Session } from '../session';
@@ -19,8 +19,31 @@ const pageSize = 200;
 const ends = new Set<RunEvent['kind']>(['run.completed', 'run.failed', 'run.interrupted', 'run.refused']);
 export const isEnd = ({ kind }: RunEvent): boolean => ends.has(kind);
 
-/** The events of an attempt in order, as they are recorded, until the one that ends it. */
-export async function* followEvents({ board, signal }: Session, path: RunPath, after = 0): AsyncGenerator<RunEvent> {
+/** What is printed where something that forwards requests to the board opens no WebSocket. */
+export const pollingNote = 'The board opens no WebSocket here: what it stores is read twice a second instead.';
+
+/**
+ * The events of an attempt in order, as they are recorded, until the one that ends it: by the feed, which resumes after the last one when its
+ * connection is lost, and by reading them again and again only where the feed is refused.
+ */
+export async function* followEvents(session: Session, path: RunPath): AsyncGenerator<RunEvent> {
+  let last = 0;
+  try {
+    for await (const event of followRun(session.feed, path)) {
+      last = event.sequence;
+      yield event;
+    }
+    return;
+  } catch (error) {
+    if (!(error instanceof FeedRefusedError)) {
+      throw error;
+    }
+  }
+  session.note(pollingNote);
+  yield* pollEvents(session, path, last);
+}
+
+async function* pollEvents({ board, signal }: Session, path: RunPath, after: number): AsyncGenerator<RunEvent> {
   for (let afterSequence = after; ;) {
     const page = await unwrap(
       board.GET('/api/agents/{taskId}/attempts/{attemptId}/events', {

@@ -1,5 +1,5 @@
-import { unwrap } from '../../client';
-import type { components } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import type { components } from '../../clients/typescript/src/types';
 import { exitCodes, UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';

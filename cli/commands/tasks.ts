@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { unwrap } from '../../client';
-import type { components, operations } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import type { components, operations } from '../../clients/typescript/src/types';
 import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';
 import { table } from '../output/table';

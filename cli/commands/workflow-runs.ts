@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { unwrap } from '../../client';
-import type { components } from '../../client/types';
+import { feedMessages, FeedRefusedError, unwrap } from '../../clients/typescript/src';
+import type { components } from '../../clients/typescript/src/types';
 import { exitCodes, UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';
 import { table } from '../output/table';
 import type { Session } from '../session';
-import { progressBar } from './run-events';
+import { pollingNote, progressBar } from './run-events';
 
 export type WorkflowRun = components['schemas']['WorkflowRun'];
 type Step = WorkflowRun['steps'][number];
@@ -50,11 +50,41 @@ export function runText(session: Session, run: WorkflowRun): string {
   ].join('');
 }
 
+/** A run as it is, and whenever it has changed: by the feed, and again and again only where that is refused. */
+async function* followRun(session: Session, runId: string): AsyncGenerator<WorkflowRun> {
+  let revision = -1;
+  try {
+    for await (const message of feedMessages(session.feed, () => [{ type: 'subscribe', channel: 'workflow-runs' }])) {
+      if (message.type === 'error') {
+        break;
+      }
+      // What has changed while there was no connection is read when there is one.
+      const isNews =
+        message.type === 'workflow-runs:subscribed' ||
+        (message.type === 'workflow-run:changed' && message.runId === runId && message.revision >= revision);
+      if (isNews) {
+        const run = await readRun(session, runId);
+        ({ revision } = run);
+        yield run;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof FeedRefusedError)) {
+      throw error;
+    }
+  }
+  session.signal.throwIfAborted();
+  session.note(pollingNote);
+  for (;;) {
+    yield await readRun(session, runId);
+    await delay(pollMs, undefined, { signal: session.signal });
+  }
+}
+
 /** Prints each change of a step, with how many have ended, until the run has. @returns the exit code */
 export async function watchRun(session: Session, runId: string): Promise<number> {
   const seen = new Map<string, string>();
-  for (;;) {
-    const run = await readRun(session, runId);
+  for await (const run of followRun(session, runId)) {
     const over = run.steps.filter(isOver).length;
     for (const step of run.steps) {
       const { stepId, status, visits, error } = step;
@@ -77,8 +107,8 @@ export async function watchRun(session: Session, runId: string): Promise<number>
       }
       return run.status === 'completed' ? exitCodes.done : exitCodes.unsuccessful;
     }
-    await delay(pollMs, undefined, { signal: session.signal });
   }
+  return exitCodes.interrupted;
 }
 
 /** The step that is decided: the one that is named, or the only one that waits. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { unwrap } from '../../client';
+import { unwrap } from '../../clients/typescript/src';
 import { UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { table } from '../output/table';

@@ -21,7 +21,7 @@ export const watcherMessage = z.union([
   }),
   z.strictObject({
     type: z.literal('subscribe'),
-    channel: z.enum(['agent:status', 'run-approvals', 'squad', 'broadcasts', 'goals']),
+    channel: z.enum(['agent:status', 'run-approvals', 'squad', 'broadcasts', 'goals', 'workflow-runs']),
     workspaceId: z.string().max(64).optional(),
   }),
   z.strictObject({ type: z.literal('subscribe:tasks'), workspaceId: z.string().max(64).optional() }),
@@ -40,6 +40,7 @@ export type BoardNotice =
   | { type: 'chat:message'; sessionId: string; message: ChatMessage }
   | { type: 'broadcast:new'; broadcast: Broadcast }
   | { type: 'goal:changed'; goalId: string; state: GoalState; revision: number; updatedAt: string }
+  | { type: 'workflow-run:changed'; runId: string; revision: number }
   | {
       type: 'decision-review:changed';
       reviewId: string;
@@ -59,6 +60,7 @@ export type FeedNotice =
   | { type: 'squad:subscribed' }
   | { type: 'broadcasts:subscribed' }
   | { type: 'goals:subscribed' }
+  | { type: 'workflow-runs:subscribed' }
   | { type: 'chat:subscribed'; sessionId: string }
   | BoardNotice
   | { type: 'run-approval:changed'; approval: RunApproval }

@@ -113,6 +113,7 @@ export const launchRemedies: Record<string, Remedy> = {
       remedy: 'Add or enable the scope in details.scope at toolServers.credentialScopes.',
     },
   ],
+  HOST_DRAINED: [{ call: 'POST /api/agents/hosts/:hostId/resume', remedy: 'Resume the host, or name another one.' }],
   HOST_UNAVAILABLE: [{ call: 'GET /api/agents/hosts', remedy: 'Read which hosts have a live worker; start one.' }],
   HOST_NOT_READY: [
     {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unwrap } from '../../client';
+import { unwrap } from '../../clients/typescript/src';
 import { taskId } from '../../contracts/common';
 import { approvalDecision, approvalId } from '../../contracts/runs/approval';
 import { annotations, type BoardTool, defineTool } from '../tool';

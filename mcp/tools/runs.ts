@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { unwrap } from '../../client';
-import { patchLines } from '../../client/diff';
-import type { components } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import { patchLines } from '../../clients/typescript/src/diff';
+import type { components } from '../../clients/typescript/src/types';
 import { attemptId } from '../../contracts/common';
 import { steerRequest } from '../../contracts/runs/command';
 import { fullDiffQuery } from '../../contracts/runs/diff';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unwrap } from '../../client';
+import { unwrap } from '../../clients/typescript/src';
 import { searchRequest } from '../../contracts/knowledge/search';
 import { annotations, type BoardTool, defineTool } from '../tool';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { unwrap } from '../../client';
-import type { components } from '../../client/types';
+import { unwrap } from '../../clients/typescript/src';
+import type { components } from '../../clients/typescript/src/types';
 import { idempotencyKey as launchKey } from '../../contracts/runs/launch/launch';
 import { commentCreate } from '../../contracts/tasks/comment';
 import { taskCreate, taskPatch, taskPriority, taskStatus } from '../../contracts/tasks/task';

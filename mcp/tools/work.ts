@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unwrap } from '../../client';
+import { unwrap } from '../../clients/typescript/src';
 import { taskCheckpointSave } from '../../contracts/tasks/checkpoint';
 import { observationCreate } from '../../contracts/tasks/observation';
 import { taskProgressAppend } from '../../contracts/tasks/progress';

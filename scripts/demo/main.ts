@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createBoardClient, unwrap } from '../../client';
+import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import type { RunEvent } from '../../contracts/runs/event';
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { type RunningService, startAll } from '../start-all';

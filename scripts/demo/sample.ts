@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { components } from '../../client/types';
+import type { components } from '../../clients/typescript/src/types';
 
 const run = promisify(execFile);
 

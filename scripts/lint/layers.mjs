@@ -13,7 +13,7 @@ const layers = [
   'worker',
   'services',
   'scripts',
-  'client',
+  'clients',
   'mcp',
   'cli',
 ];
@@ -124,7 +124,7 @@ export const layerRules = [
           'stores',
           'workflows',
           'mcp',
-          'client',
+          'clients',
           engineGraph,
           engineRecords,
         ],
@@ -141,7 +141,7 @@ export const layerRules = [
   layer('worker', [
     {
       regex: anythingBut([
-        ...layers.filter((name) => !['api', 'services', 'scripts', 'client', 'mcp', 'cli'].includes(name)),
+        ...layers.filter((name) => !['api', 'services', 'scripts', 'clients', 'mcp', 'cli'].includes(name)),
         engineRecords,
       ]),
       message: 'The worker serves workflows and activities, and knows nothing of HTTP.',
@@ -167,21 +167,21 @@ export const layerRules = [
     ]),
     files: ['services/*/sandbox.ts'],
   },
-  layer('client', [
+  layer('clients', [
     {
-      regex: anythingBut(['client']),
+      regex: anythingBut(['clients']),
       message: 'The client is what callers of the API have, and nothing else of ours.',
     },
   ]),
   layer('mcp', [
     {
-      regex: anythingBut(['mcp', 'client', 'contracts']),
+      regex: anythingBut(['mcp', 'clients', 'contracts']),
       message: 'Tools for models drive the API by its client; their arguments have its shapes.',
     },
   ]),
   layer('cli', [
     {
-      regex: anythingBut(['cli', 'client', 'mcp']),
+      regex: anythingBut(['cli', 'clients', 'mcp']),
       message: 'The command drives the API as any caller does: by its client, and nothing else of ours.',
     },
   ]),

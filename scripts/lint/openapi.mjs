@@ -1,5 +1,5 @@
 /**
- * Lints the OpenAPI document in the repository (client/openapi.json) with the rules of Redocly: `node scripts/lint/openapi.mjs`
+ * Lints the OpenAPI document in the repository (clients/typescript/openapi.json) with the rules of Redocly: `node scripts/lint/openapi.mjs`
  * exits with 1 when something is wrong, and names it.
  */
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 
-export const documentFile = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'client', 'openapi.json');
+export const documentFile = join(
+  dirname(fileURLToPath(import.meta.url)),
+  '..',
+  '..',
+  'clients',
+  'typescript',
+  'openapi.json',
+);
 
 const rules = {
   'parameter-description': 'error',

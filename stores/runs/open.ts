@@ -106,7 +106,9 @@ export async function openRunStores(
     scheduledOutcomes: createScheduledOutcomeStore(database),
     watchdog: createWatchdogStore(database),
     workflows: createWorkflowStore(database),
-    workflowRuns: createWorkflowRunStore(database),
+    workflowRuns: createWorkflowRunStore(database, (runId, revision) =>
+      feed.append({ type: 'notice', notice: { type: 'workflow-run:changed', runId, revision } }),
+    ),
   });
   const workspaces = await openTogether({
     checkpoints: createCheckpointStore(database),

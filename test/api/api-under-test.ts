@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { type RunningApi, startApi, type StartOptions } from '../../api/start';
-import { createBoardClient, unwrap } from '../../client';
+import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
 import { createLog } from '../../platform/log/log';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createBoardClient, unwrap } from '../../client';
+import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import { adminKey, type ApiUnderTest, startTestApi } from '../api/api-under-test';
 
 describe('client of the board', () => {

@@ -1,7 +1,7 @@
 import WebSocket from 'ws';
-import { BoardError, createBoardClient, unwrap } from '../../client';
-import { feedMessages, type FeedOptions, followRun } from '../../client/feed';
-import { pages } from '../../client/pages';
+import { BoardError, createBoardClient, unwrap } from '../../clients/typescript/src';
+import { feedMessages, type FeedOptions, followRun } from '../../clients/typescript/src/feed';
+import { pages } from '../../clients/typescript/src/pages';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { adminKey, type ApiUnderTest, startTestApi } from '../api/api-under-test';
 

@@ -21,7 +21,7 @@ describe('lint of the OpenAPI document', () => {
   it('names what is wrong with another', async () => {
     const directory = await makeTempDir('lint-openapi');
     try {
-      const document = JSON.parse(await readFile(join(root, 'client', 'openapi.json'), 'utf8'));
+      const document = JSON.parse(await readFile(join(root, 'clients', 'typescript', 'openapi.json'), 'utf8'));
       document.servers = [];
       delete document.paths['/api/tasks/{taskId}'].get.parameters[0].description;
       document.paths['/api/tasks'].post.requestBody.content['application/json'].example = { name: 'no title' };

@@ -18,7 +18,7 @@ export const topLevel = [
     'api',
     'activities',
     'cli',
-    'client',
+    'clients',
     'contracts',
     'domain',
     'mcp',

@@ -16,7 +16,7 @@ const bannedInProse = /\b(tells?|telling|untold|told|hears?|heard|says|said|anyb
 /** What a summary begins with; a verb that is missing here is added when a route needs it. */
 const verbs = new Set(
   `Abort Accept Acknowledge Add Adopt Allow Analyze Answer Append Approve Archive Attach Call Cancel Change Check Close Collect Compact Compare
-  Commit Complete Continue Count Create Delete Disable Download Enable Evaluate Execute Export Fetch Finalize Fire Follow Fork Import Interrupt Issue
+  Commit Complete Continue Count Create Delete Disable Download Drain Enable Evaluate Execute Export Fetch Finalize Fire Follow Fork Import Interrupt Issue
   Launch List Mark Merge Mount Move Notify Open Override Pause Plan Predict Preview Propose Queue Read Record Register
   Reject Remove Render Reorder Replace Replay Report Request Reset Resolve Restore Resume Revoke Save Schedule Score
   Scan Search Send Set Sign Start Steer Stop Stream Submit Summarize Test Track Trigger Trust Unmount Update Validate Verify`.split(

@@ -63,6 +63,20 @@ describe('the page for assistive technology', () => {
     await close();
   });
 
+  test.each(schemes)('has no serious findings of axe in any view of the navigation, %s', async (colorScheme) => {
+    const { page, problems, close } = await openTab(browser, secured.stack.url, { colorScheme });
+    await signIn(page);
+    const paths = ['/', '/backlog', '/archive', '/approvals', '/queue', '/workflows', '/fleet', '/metrics', '/chat'];
+    for (const path of [...paths, '/audit', '/settings', `/tasks/${taskId}`]) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      expect([path, await seriousFindings(page)]).toEqual([path, []]);
+    }
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test.each(schemes)('has no serious findings of axe in a run, its diff and dialogs, %s', async (colorScheme) => {
     const { page, problems, close } = await openTab(browser, secured.stack.url, { colorScheme });
     await signIn(page);

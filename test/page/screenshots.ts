@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { eventually } from '../../platform/testing/eventually';
 import { openTab, startBrowser } from '../support/page/browser';
 import { aRepository } from '../support/page/repository';
 import { startService } from '../support/stack/service';
@@ -20,7 +21,13 @@ const tasks = [
   ['Trim unused icons', 'done', 'low'],
 ] as const;
 
-async function takePictures(page: Page, taskId: string, attemptId: string): Promise<void> {
+interface Pictured {
+  taskId: string;
+  attemptId: string;
+  runId: string;
+}
+
+async function takePictures(page: Page, { taskId, attemptId, runId }: Pictured): Promise<void> {
   const take = async (name: string, path: string) => {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
@@ -31,6 +38,8 @@ async function takePictures(page: Page, taskId: string, attemptId: string): Prom
   await take('board', '/');
   await take('task', `/tasks/${taskId}`);
   await take('run', `/tasks/${taskId}/runs/${attemptId}`);
+  await take('fleet', '/fleet');
+  await take('workflow', `/workflows/runs/${runId}`);
   await page.emulateMedia({ colorScheme: 'dark' });
   await take('diff', `/tasks/${taskId}/diff`);
 }
@@ -58,8 +67,27 @@ async function main(): Promise<void> {
     });
     const { attemptId } = await call.start(id, { agent: 'example' });
     await call.ended(id);
+    await call.ok('POST', '/api/workflows', {
+      id: 'release',
+      name: 'Release',
+      agents: [{ id: 'coder', agent: 'example' }],
+      steps: [
+        { id: 'plan', type: 'gate', input: 'Release 1.4.0 today?' },
+        { id: 'check', type: 'gate', input: 'Are the notes written?' },
+        { id: 'build', type: 'agent', agent: 'coder', input: 'Build the release.' },
+      ],
+    });
+    const { id: runId } = await call.ok('POST', '/api/workflows/release/runs', {});
+    const read = () => call.ok('GET', `/api/workflows/runs/${runId}`);
+    await eventually(async () =>
+      (await read()).currentStep === 'plan' ? undefined : Promise.reject(new Error('not yet')),
+    );
+    await call.ok('POST', `/api/workflows/runs/${runId}/steps/plan/approve`, { comment: 'Yes.' });
+    await eventually(async () =>
+      (await read()).currentStep === 'check' ? undefined : Promise.reject(new Error('not yet')),
+    );
     const { page } = await openTab(browser, service.apiUrl, { viewport: { width: 1180, height: 720 } });
-    await takePictures(page, id, attemptId);
+    await takePictures(page, { taskId: id, attemptId, runId });
   } finally {
     await browser.close();
     await service.close();

@@ -254,7 +254,7 @@ export function createAdmissionActivities(deps: AdmissionDependencies) {
   /** A task stays on the host that has its worktree. */
   async function hostFor(taskId: string): Promise<string | undefined> {
     const worktree = await deps.worktrees.get(taskId);
-    return worktree && worktree.state !== 'removed' ? worktree.hostId : deps.hosts.anyLive();
+    return worktree && worktree.state !== 'removed' ? worktree.hostId : deps.hosts.anyForLaunch();
   }
 }
 

@@ -92,6 +92,7 @@ export function decisionReviewRoutes(routes: Routes, context: DecisionReviewCont
       summary: 'Export a decision review as markdown',
       params,
       response: z.string(),
+      mediaType: 'text/markdown',
     },
     async ({ params: { id } }) => {
       const review = await wholeReview(decisionReviews, await findReview(context, id));

@@ -119,6 +119,7 @@ export function oidcRoutes(routes: Routes, context: ApiContext): void {
       summary: 'Accept a browser back from the OpenID Connect provider, and sign its user in',
       query: oidcCallbackQuery,
       response: z.string(),
+      mediaType: 'text/html',
       errors: [401, 403, 404],
     },
     async ({ auth: { sessionId } }, ctx) => {
@@ -182,6 +183,7 @@ export function oidcRoutes(routes: Routes, context: ApiContext): void {
       summary: 'Accept a browser back from the OpenID Connect provider after its user has signed out there',
       query: z.looseObject({}),
       response: z.string(),
+      mediaType: 'text/html',
       errors: [404],
     },
     async () => {

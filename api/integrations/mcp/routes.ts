@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { z } from 'zod';
-import { createBoardClient } from '../../../client';
+import { createBoardClient } from '../../../clients/typescript/src';
 import { createBoardServer } from '../../../mcp/server';
 import { validationError } from '../../../platform/errors/app-error';
 import { parseJsonRpc } from '../../../platform/http/body/json-rpc';

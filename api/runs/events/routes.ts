@@ -54,6 +54,7 @@ export function eventRoutes(routes: Routes, context: WorkflowContext): void {
       params: attemptParams,
       query: logQuery,
       response: z.string(),
+      mediaType: 'text/markdown',
       errors: [404, 409],
     },
     async ({ params, query: { last, ...query } }) => {

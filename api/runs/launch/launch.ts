@@ -298,7 +298,7 @@ async function hostFor({ worktrees, hosts }: WorkflowContext, taskId: string): P
   if (worktree && worktree.state !== 'removed') {
     return worktree.hostId;
   }
-  return (await hosts.anyLive()) ?? null;
+  return (await hosts.anyForLaunch()) ?? null;
 }
 
 /** @param replayed whether the key had been used for the launch before */

@@ -181,6 +181,7 @@ export function workflowRunRoutes(routes: Routes, context: RunContext): void {
       summary: 'Render the graph of a workflow run as SVG, coloured by the state of its nodes',
       params,
       response: z.string(),
+      mediaType: 'image/svg+xml',
       errors: [404, 502],
     },
     async ({ params: { runId }, auth }) => {

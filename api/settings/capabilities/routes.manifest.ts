@@ -128,6 +128,7 @@ export function manifestRoutes(
       permission: 'workspace:read',
       query: exportQuery,
       response: z.string(),
+      mediaType: 'application/yaml',
     },
     async ({ query }, ctx) => {
       sendDocument(ctx, 'workspace-capabilities', { value: (await local()).value, format: query.format });

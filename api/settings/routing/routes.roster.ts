@@ -112,6 +112,7 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       permission: 'settings:read',
       query: exportQuery,
       response: z.string(),
+      mediaType: 'application/yaml',
       errors: [404],
     },
     async ({ query }, ctx) => {

@@ -1,10 +1,4 @@
-import { z } from 'zod';
-import { timestamp } from '../../../contracts/common';
-import { listPage, nextCursor } from '../../../contracts/query';
-import { launchFinding } from '../../../contracts/runs/launch/manifest';
 import {
-  hostPreview,
-  hostPreviewRequest,
   routeRequest,
   routeResult,
   type RoutingConfiguration,
@@ -13,31 +7,15 @@ import {
 } from '../../../contracts/settings/routing';
 import { type FieldIssue, validationError } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
-import { slicePage } from '../../../platform/lists/slice';
 import type { ApiContext } from '../../context';
 import { setRevision, settingResource, statedRevision } from '../../revisions';
-import { previewHosts, routeWork } from './route';
+import { routeWork } from './route';
+import { hostRoutes } from './routes.hosts';
 import { registryRoutes } from './routes.registry';
 import { rosterRoutes } from './routes.roster';
 
 const tag = 'routing';
 const setting = settingResource('routing');
-
-const hostQuery = z.strictObject(listPage(1000, 1000));
-const hostList = z
-  .object({
-    hosts: z.array(
-      z.object({
-        hostId: z.string(),
-        hostname: z.string(),
-        seenAt: timestamp,
-        /** What runs lack there: no git, an old one, no directory for worktrees. */
-        findings: z.array(launchFinding),
-      }),
-    ),
-    nextCursor,
-  })
-  .meta({ id: 'HostList' });
 
 /** Which agent takes which work. */
 export function routingRoutes(routes: Routes, context: ApiContext): void {
@@ -104,44 +82,7 @@ export function routingRoutes(routes: Routes, context: ApiContext): void {
     },
   );
 
-  routes.add(
-    {
-      method: 'get',
-      path: '/agents/hosts',
-      operationId: 'listHosts',
-      summary: 'List hosts with a live worker',
-      tag,
-      permission: 'agent:read',
-      query: hostQuery,
-      response: hostList,
-    },
-    async ({ query }) => {
-      const page = slicePage(await routing.hosts.everyLive(), query, {
-        positionOf: ({ _id: id }) => ({ key: id, id }),
-      });
-      return page.answer({
-        hosts: page.items.map((host) => {
-          const { _id: hostId, hostname, seenAt } = host;
-          return { hostId, hostname, seenAt, findings: routing.hosts.findingsOn(host) };
-        }),
-      });
-    },
-  );
-
-  routes.add(
-    {
-      method: 'post',
-      path: '/agents/hosts/preview',
-      operationId: 'previewHosts',
-      summary: 'Compare what each live host can run, with the reasons it cannot',
-      tag,
-      permission: 'agent:read',
-      body: hostPreviewRequest,
-      response: hostPreview,
-    },
-    ({ body }) => previewHosts(context, body.requiredRuntimeCapabilities ?? []),
-  );
-
+  hostRoutes(routes, context);
   registryRoutes(routes, context);
   rosterRoutes(routes, context);
 }

@@ -59,6 +59,7 @@ export function digestRoutes(routes: Routes, context: MetricsContext): void {
       operationId: 'previewDailyDigest',
       summary: 'Preview the daily digest as markdown',
       response: z.string(),
+      mediaType: 'text/markdown',
     },
     async ({ auth }) => inMarkdown(await daily(auth.actor), titles.daily),
   );
@@ -86,6 +87,7 @@ export function digestRoutes(routes: Routes, context: MetricsContext): void {
       summary: 'Preview the operations digest as markdown',
       query: operationsPreviewQuery,
       response: z.string(),
+      mediaType: 'text/markdown',
     },
     async ({ query, auth }) => {
       const scope = operationsScopeOf(query, context.now());

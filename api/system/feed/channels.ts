@@ -10,12 +10,16 @@ export const permissionOf: Record<Channel, Permission> = {
   squad: 'agent:read',
   broadcasts: 'agent:read',
   goals: 'agent:read',
+  'workflow-runs': 'workflow:read',
 };
 
 /** The channel of a notice. */
 export function channelOf({ type }: Exclude<BoardNotice, { type: 'chat:message' }>): Channel {
   if (type === 'goal:changed') {
     return 'goals';
+  }
+  if (type === 'workflow-run:changed') {
+    return 'workflow-runs';
   }
   if (type === 'decision-review:changed') {
     return 'tasks';

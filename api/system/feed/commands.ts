@@ -72,6 +72,6 @@ function parse(raw: string): WatcherMessage | Extract<FeedNotice, { type: 'error
     requestType: type,
     code: 'VALIDATION_ERROR',
     message:
-      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status", "run-approvals", "squad", "broadcasts" or "goals"}, subscribe:tasks, chat:subscribe {sessionId} or unsubscribe.',
+      'Expected subscribe {taskId, attemptId?, afterSequence?}, subscribe {channel: "agent:status", "run-approvals", "squad", "broadcasts", "goals" or "workflow-runs"}, subscribe:tasks, chat:subscribe {sessionId} or unsubscribe.',
   };
 }

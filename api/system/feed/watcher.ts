@@ -27,7 +27,7 @@ export interface WatcherStanding {
 }
 
 /** Channels a watcher receives without following a task. None chosen means all. */
-export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts' | 'goals';
+export type Channel = 'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'broadcasts' | 'goals' | 'workflow-runs';
 
 /** One connection: its caller, its channels, and how much it has not read yet. */
 export class FeedWatcher {

@@ -16,7 +16,7 @@ const id = '[A-Za-z0-9_-]{1,80}';
 const views = [
   '/',
   `/tasks/${id}(?:/(?:diff|runs/${id}))?`,
-  '/(?:approvals|audit|chat|fleet|login|metrics|queue|recover|settings|setup|workflows)',
+  '/(?:approvals|archive|audit|backlog|chat|fleet|login|metrics|queue|recover|settings|setup|workflows)',
   `/workflows/runs/${id}`,
 ].map((pattern) => new RegExp(`^${pattern}$`));
 

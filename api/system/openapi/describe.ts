@@ -1,7 +1,8 @@
 import { errorBody } from '../../../contracts/error';
-import { requestExamples } from '../../../contracts/examples';
+import { exampleTexts } from '../../../contracts/example-texts';
 import { describeParameter } from '../../../contracts/parameters';
 import { refusalStatuses } from '../../../contracts/refusal-statuses';
+import { requestExamples } from '../../../contracts/request-examples';
 import { buildOpenApi, type DescribedService, type OpenApiDocument } from '../../../platform/http/routing/openapi';
 import type { RouteContract } from '../../../platform/http/routing/routes';
 import { serviceVersion } from '../../version';
@@ -14,6 +15,7 @@ const service: DescribedService = {
   servers: [{ url: '/', description: 'The service that this document was read from' }],
   describeParameter,
   requestExamples,
+  exampleTexts,
   refusals: refusalStatuses,
 };
 

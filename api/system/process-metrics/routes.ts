@@ -29,6 +29,7 @@ export function processMetricsRoutes(routes: Routes, context: ApiContext): void 
       permission: 'public',
       query: anyQuery,
       response: z.string(),
+      mediaType: 'text/plain',
       errors: [401, 403],
     },
     async ({ auth }, ctx) => {

@@ -160,6 +160,7 @@ export function reportRoutes(routes: Routes, { reports }: Pick<ApiContext, 'repo
       summary: 'Read the page of a report',
       params: idParams,
       response: z.string(),
+      mediaType: 'text/html',
     },
     async ({ params: { id } }) => {
       const [stored, page] = await Promise.all([reports.get(id), reports.page(id)]);

@@ -47,6 +47,7 @@ export function summaryRoutes(
       summary: 'Summarize the last hours as markdown for the memory of an agent',
       query: recentQuery,
       response: z.string(),
+      mediaType: 'text/markdown',
     },
     async ({ query: { hours } }) => {
       const tasks = tasksOf(context, {});

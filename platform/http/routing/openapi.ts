@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sessionCookie } from '../auth/credentials';
 import { isReadMethod } from '../context';
 import { deprecationHeaders, describeDeprecation } from './deprecation';
+import { type ExampleTexts, exampleValue } from './example-value';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
 import { fullPath, idempotencyOf, type RouteContract } from './routes';
 
@@ -33,6 +34,8 @@ export interface OpenApiDocument {
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, JsonSchema>;
+    /** Of the schemas that responses are, by their names. */
+    examples?: Record<string, { value: unknown }>;
     securitySchemes: JsonSchema;
   };
 }
@@ -58,6 +61,8 @@ export interface DescribedService {
   describeParameter?(parameter: DescribedParameter): string | undefined;
   /** Bodies of requests, by the id of their operation. */
   requestExamples?: Readonly<Record<string, unknown>>;
+  /** What examples that nothing else is given for are made of; there are none without it. */
+  exampleTexts?: ExampleTexts;
   /** What a refusal means, by its status; the phrase of HTTP when absent. */
   refusals?: Readonly<Record<number, { description: string; example?: unknown }>>;
 }
@@ -73,6 +78,8 @@ export interface DescribedParameter {
 interface Parts {
   components: Components;
   service: DescribedService;
+  /** Examples of the named schemas that responses are, as they are referred to. */
+  examples: Map<string, { value: unknown }>;
 }
 
 function securityOf(
@@ -142,19 +149,46 @@ function parameters(contract: RouteContract, place: 'path' | 'query', { componen
   });
 }
 
-const content = (schema: JsonSchema, type = 'application/json'): JsonSchema => ({ [type]: { schema } });
+const content = (schema: JsonSchema, example: JsonSchema = {}, type = 'application/json'): JsonSchema => ({
+  [type]: { schema, ...example },
+});
+
+/** The example of a response: one for each schema, whichever operations respond with it. */
+function responseExample(
+  schema: JsonSchema,
+  mediaType: string | undefined,
+  { components, service, examples }: Parts,
+): JsonSchema {
+  const { exampleTexts } = service;
+  if (!exampleTexts) {
+    return {};
+  }
+  if (mediaType !== undefined) {
+    return { example: exampleTexts.byMediaType[mediaType] };
+  }
+  const value = exampleValue(schema, components.schemas, exampleTexts);
+  const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
+  if (name === undefined) {
+    return { example: value };
+  }
+  examples.set(name, { value });
+  return { examples: { [name]: { $ref: `#/components/examples/${name}` } } };
+}
 
 /** The body of a request: of JSON, or of a form with files. */
 function requestBody(contract: RouteContract, { components, service }: Parts): JsonSchema {
+  const stated = service.requestExamples?.[contract.operationId];
   if (contract.rawBody) {
-    return { requestBody: { required: true, content: content({}) } };
+    return { requestBody: { required: true, content: content({}, stated === undefined ? {} : { example: stated }) } };
   }
   if (!contract.body) {
     return {};
   }
   const schema = components.reference({ schema: contract.body, direction: 'input' });
-  const example = service.requestExamples?.[contract.operationId];
   const type = contract.upload ? 'multipart/form-data' : 'application/json';
+  const { exampleTexts } = service;
+  const made = exampleTexts && !contract.upload ? exampleValue(schema, components.schemas, exampleTexts) : undefined;
+  const example = stated ?? made;
   return { requestBody: { required: true, content: { [type]: { schema, ...(example ? { example } : {}) } } } };
 }
 
@@ -228,10 +262,13 @@ function operation(contract: RouteContract, parts: Parts): OperationObject {
     code,
     { $ref: `#/components/responses/${refusalName(code)}` },
   ]);
+  const schema = components.reference({ schema: contract.response, direction: 'output' });
   const success = {
     description: STATUS_CODES[status] ?? '',
     ...headersOf(contract),
-    ...(empty ? {} : { content: content(components.reference({ schema: contract.response, direction: 'output' })) }),
+    ...(empty
+      ? {}
+      : { content: content(schema, responseExample(schema, contract.mediaType, parts), contract.mediaType) }),
   };
   return {
     operationId: contract.operationId,
@@ -265,6 +302,8 @@ function schemasOf(contract: RouteContract): DirectedSchema[] {
   ];
 }
 
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
 /**
  * Describes every route in one OpenAPI 3.1 document.
  *
@@ -277,7 +316,7 @@ export function buildOpenApi(
   service: DescribedService,
 ): OpenApiDocument {
   const components = collectComponents([...contracts.flatMap(schemasOf), { schema: error, direction: 'output' }]);
-  const parts = { components, service };
+  const parts: Parts = { components, service, examples: new Map() };
   const paths: OpenApiDocument['paths'] = {};
   for (const contract of contracts) {
     const described = contract.params instanceof z.ZodObject ? Object.keys(contract.params.shape) : [];
@@ -295,6 +334,7 @@ export function buildOpenApi(
     components: {
       schemas: components.schemas,
       responses: refusalResponses(contracts, error, parts),
+      ...(parts.examples.size === 0 ? {} : { examples: Object.fromEntries([...parts.examples].sort(byName)) }),
       securitySchemes: schemesOf(paths),
     },
   };

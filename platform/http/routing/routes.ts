@@ -84,6 +84,8 @@ export interface RouteContract<
   rawBody?: true;
   /** The response of a success; `z.undefined()` for one without a body. */
   response: R;
+  /** Of a response that is a text, and not JSON. */
+  mediaType?: 'application/yaml' | 'image/svg+xml' | 'text/html' | 'text/markdown' | 'text/plain';
   status?: 200 | 201 | 202 | 204 | 302;
   /**
    * What a repetition of the request is. `key`: with the same `Idempotency-Key` it gets the first response, and is done once;

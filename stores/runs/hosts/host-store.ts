@@ -21,12 +21,20 @@ export interface WorkerAnnouncement {
   process?: VisibleProcess;
 }
 
+export interface HostDrain {
+  at: string;
+  by: string;
+  reason: string | null;
+}
+
 /** A machine whose workers run agents: its task queue is `host/<_id>`. */
 export interface HostRecord {
   _id: string;
   hostname: string;
   seenAt: string;
   workers?: Record<string, WorkerAnnouncement & { seenAt: string }>;
+  /** An operator has it take no new runs. */
+  drain?: HostDrain;
   /** Run slots that were reserved on it when it was last announced. */
   reservedRuns?: number;
 }
@@ -41,15 +49,20 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
   const since = () => new Date(now().getTime() - freshMs).toISOString();
 
   /** Run slots of the live workers that take work; `undefined` for a host whose workers never reported what they can do. */
-  const runsOf = ({ workers }: HostRecord): number | undefined => {
+  const runsOf = ({ workers, drain }: HostRecord): number | undefined => {
+    if (drain) {
+      return 0;
+    }
     if (!workers) {
       return undefined;
     }
     const live = Object.values(workers).filter(({ seenAt, draining }) => seenAt >= since() && !draining);
     return live.reduce((sum, { capacity }) => sum + capacity.runs, 0);
   };
-  const liveWorkersOf = ({ workers = {} }: HostRecord) =>
-    Object.values(workers).filter(({ seenAt }) => seenAt >= since());
+  const liveWorkersOf = ({ workers = {}, drain }: HostRecord) =>
+    Object.entries(workers)
+      .filter(([, { seenAt }]) => seenAt >= since())
+      .map(([workerId, worker]) => ({ ...worker, workerId, draining: worker.draining || drain !== undefined }));
   const takesWork = (host: HostRecord): boolean => host.seenAt >= since() && runsOf(host) !== 0;
   const everyLive = async (): Promise<HostRecord[]> => {
     const all: HostRecord[] = [];
@@ -59,6 +72,17 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
     return all;
   };
   const live = () => hosts.find({ seenAt: { $gte: since() } }, { sort: { seenAt: -1 }, limit: maxHosts });
+
+  async function anyLive(): Promise<string | undefined> {
+    const candidates = (await live()).filter(takesWork);
+    // Weighed by remaining capacity, so that many launches at once do not all go to the one that was emptiest a moment ago.
+    const weighed = candidates.map((host) => ({
+      id: host._id,
+      room: Math.max(0.01, (runsOf(host) ?? 1) - (host.reservedRuns ?? 0)),
+    }));
+    let point = Math.random() * weighed.reduce((sum, { room }) => sum + room, 0);
+    return weighed.find(({ room }) => (point -= room) <= 0)?.id ?? weighed[0]?.id;
+  }
 
   return {
     /** Every live host, by id. */
@@ -98,16 +122,11 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
       hosts.findOneAndUpdate({ _id: id }, { $unset: { [`workers.${workerId}`]: '' } }),
 
     /** A live host that takes work, the likelier the more remaining capacity it has; `undefined` when there is none. */
-    async anyLive(): Promise<string | undefined> {
-      const candidates = (await live()).filter(takesWork);
-      // Weighed by remaining capacity, so that many launches at once do not all go to the one that was emptiest a moment ago.
-      const weighed = candidates.map((host) => ({
-        id: host._id,
-        room: Math.max(0.01, (runsOf(host) ?? 1) - (host.reservedRuns ?? 0)),
-      }));
-      let point = Math.random() * weighed.reduce((sum, { room }) => sum + room, 0);
-      return weighed.find(({ room }) => (point -= room) <= 0)?.id ?? weighed[0]?.id;
-    },
+    anyLive,
+
+    /** Where a launch goes: a host that takes work, else one that is drained, whose launches wait until it is resumed. */
+    anyForLaunch: async (): Promise<string | undefined> =>
+      (await anyLive()) ?? (await live()).find(({ drain }) => drain !== undefined)?._id,
 
     /** Whether the host takes work now, and how many runs it announced to execute at a time. */
     async capacityOf(id: string): Promise<{ takesWork: boolean; runs: number | undefined }> {
@@ -138,6 +157,21 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
         return announced ? [{ hostId, announced }] : [];
       });
     },
+
+    /** Has a host take no new runs, workers of it that come later included; one that is drained stays as it is. */
+    async drain(id: string, { by, reason }: Omit<HostDrain, 'at'>): Promise<HostRecord | undefined> {
+      const drain = { at: now().toISOString(), by, reason };
+      await hosts.findOneAndUpdate({ _id: id, drain: { $exists: false } }, { $set: { drain } });
+      return hosts.get(id);
+    },
+
+    /** Has a host that was drained take new runs. */
+    async resume(id: string): Promise<HostRecord | undefined> {
+      await hosts.findOneAndUpdate({ _id: id }, { $unset: { drain: '' } });
+      return hosts.get(id);
+    },
+
+    isDrained: async (id: string): Promise<boolean> => (await hosts.get(id))?.drain !== undefined,
 
     /** Whether a worker of the host was ever seen. */
     isKnown: async (id: string): Promise<boolean> => (await hosts.get(id)) !== undefined,

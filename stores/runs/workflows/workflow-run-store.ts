@@ -56,21 +56,37 @@ const filterOf = ({ workflowIds, statuses }: WorkflowRunFilter) => ({
   ...(statuses && { status: { $in: [...statuses] } }),
 });
 
-/** Runs of the board's workflows, with what the engine stores of them: the same records, apart from those of the service. */
-export async function createWorkflowRunStore(database: Database) {
+/**
+ * Runs of the board's workflows, with what the engine stores of them: the same records, apart from those of the service.
+ *
+ * @param announce called after a run was begun or changed, again when that is repeated
+ */
+export async function createWorkflowRunStore(
+  database: Database,
+  announce: (runId: string, revision: number) => Promise<void> = () => Promise.resolve(),
+) {
   const own = prefixedDatabase(database, 'board-');
   const runs = await createRunStore(own);
+  const project: typeof runs.project = async (id, update, next) => {
+    const isThere = await runs.project(id, update, next);
+    await announce(id, update.version);
+    return isThere;
+  };
   const records = await own.collection<WorkflowRunRecord>({
     name: 'workflow-runs',
     indexes: [{ keys: { status: 1, _id: 1 } }, { keys: { 'workflow.slug': 1, _id: -1 } }],
   });
   return {
     /** As the engine reads and writes them. */
-    engine: runs,
+    engine: { ...runs, project },
     continuations: await createContinuationStore(own),
 
     /** Stores a run, or returns the one that has its id already. */
-    begin: (run: WorkflowRunRecord): Promise<WorkflowRunRecord> => insertOrGet(records, run),
+    async begin(run: WorkflowRunRecord): Promise<WorkflowRunRecord> {
+      const begun = await insertOrGet(records, run);
+      await announce(begun._id, begun.revision);
+      return begun;
+    },
     get: (id: string): Promise<WorkflowRunRecord | undefined> => records.get(id),
     /** With all of its stages. */
     async getWhole(id: string): Promise<WorkflowRunRecord | undefined> {

@@ -27,6 +27,27 @@ const others = new Set([
   'POST /mcp',
 ]);
 
+/** Operations whose example names records, repositories, files or moments that only a board of its own has. */
+const ofItsOwnBoard = new Set([
+  'POST /api/conflicts/{taskId}/resolve',
+  'POST /api/goals',
+  'POST /api/decisions/reviews/{id}/responses',
+  'POST /api/decisions/reviews/{id}/critiques',
+  'PUT /api/github/sync/config',
+  'POST /api/github/sync',
+  'PATCH /api/decisions/{id}/assumptions/{idx}',
+  'POST /api/delegation',
+  'POST /api/identity/invitations/accept',
+  'POST /api/reflections/{id}/merge',
+  'POST /api/skills/security/inventory/{skillId}/exceptions',
+  'POST /api/config/repos',
+  'POST /api/projects/reorder',
+  'POST /api/sprints/reorder',
+  'POST /api/task-types/reorder',
+  'PUT /api/agents/routing',
+  'POST /api/tasks/bulk-archive',
+]);
+
 beforeAll(async () => {
   board = await startWholeTestApi({ RATE_LIMIT_ARTIFACTS: '0' });
   document = (await board.call('GET', '/api/openapi.json')).body as OpenApiDocument;
@@ -91,6 +112,17 @@ describe('the body of every operation', () => {
       }
     }
     expect(accepted).toEqual([]);
+  });
+
+  it('is taken as its example has it', async () => {
+    const refused: string[] = [];
+    for (const operation of operations.filter(({ name }) => !ofItsOwnBoard.has(name))) {
+      const { status, refusal } = await send(operation, operation.example);
+      if ([400, 500].includes(status) && refusal.details?.issues !== undefined) {
+        refused.push(`${operation.name}: ${status} ${JSON.stringify(refusal).slice(0, 300)}`);
+      }
+    }
+    expect(refused).toEqual([]);
   });
 
   it('never breaks the service, whatever a field of it is', async () => {

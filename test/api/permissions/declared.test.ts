@@ -79,6 +79,8 @@ const administrative = [
   'POST /api/admission/queue/{id}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/cancel',
   'POST /api/admission/tree/{rootObjectiveId}/resume',
+  'POST /api/agents/hosts/{hostId}/drain',
+  'POST /api/agents/hosts/{hostId}/resume',
   'POST /api/agents/permissions',
   'POST /api/agents/permissions/approvals/{id}',
   'POST /api/agents/{taskId}/workspace-trust/decisions',

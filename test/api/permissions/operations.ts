@@ -14,6 +14,8 @@ export interface Operation {
   /** Schemas of its path parameters by name. */
   params: Record<string, Schema>;
   body: Schema | undefined;
+  /** What the document shows as a body. */
+  example: unknown;
   contentType: string | undefined;
 }
 
@@ -23,7 +25,7 @@ interface Described {
   security?: unknown[];
   'x-permission'?: string;
   parameters?: { name: string; in: string; schema: Schema }[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
 }
 
 /** @throws Error when an operation declares both that it needs a credential and that it needs no permission, or neither */
@@ -53,6 +55,7 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
         permission,
         params: Object.fromEntries(parameters.flatMap((one) => (one.in === 'path' ? [[one.name, one.schema]] : []))),
         body: content?.schema,
+        example: content?.example,
         contentType,
       };
     }),

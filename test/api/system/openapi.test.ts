@@ -1,7 +1,11 @@
+import type { ValidateFunction } from 'ajv';
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { type ApiApp, createApp } from '../../../api/app';
+import { describeApi } from '../../../api/system/openapi/describe';
 import type { WorkflowClients } from '../../../api/workflow-clients';
-import { requestExamples } from '../../../contracts/examples';
+import { requestExamples } from '../../../contracts/request-examples';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
@@ -54,8 +58,8 @@ it('describes exactly the routes that are registered', () => {
 
 it('is an OpenAPI 3.1 document whose references resolve', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Runboard', version: expect.any(String) } });
-  const known = (['schemas', 'responses'] as const).flatMap((kind) =>
-    Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+  const known = (['schemas', 'responses', 'examples'] as const).flatMap((kind) =>
+    Object.keys(document.components[kind] ?? {}).map((name) => `#/components/${kind}/${name}`),
   );
   const used = references(document);
   expect(used).toEqual(expect.arrayContaining(['#/components/schemas/Task', '#/components/schemas/Error']));
@@ -84,6 +88,37 @@ it('distinguishes a task from the body that creates one', () => {
 describe('every route', () => {
   const each = () => app.routes.contracts;
 
+  interface Content {
+    schema: object;
+    example?: unknown;
+    examples?: Record<string, { $ref: string }>;
+  }
+  interface Exemplified {
+    requestBody?: { content: Record<string, Content> };
+    responses: Record<string, { content?: Record<string, Content> }>;
+  }
+  let whole: OpenApiDocument;
+  let described: Map<string, Exemplified>;
+  beforeAll(() => {
+    whole = describeApi(each());
+    const all = Object.values(whole.paths).flatMap((methods) => Object.values(methods));
+    described = new Map(all.map((each) => [String(each.operationId), each as unknown as Exemplified]));
+  });
+
+  /** The examples of an operation, and the schema of its response. */
+  function exampleOf(operationId: string) {
+    const { requestBody, responses } = described.get(operationId)!;
+    const [content] = Object.entries(responses).flatMap(([status, response]) =>
+      Number(status) < 400 ? Object.values(response.content ?? {}) : [],
+    );
+    const [name] = Object.keys(content?.examples ?? {});
+    return {
+      requestBody: Object.values(requestBody?.content ?? {})[0]?.example,
+      schema: content?.schema ?? {},
+      response: name === undefined ? content?.example : whole.components.examples?.[name]?.value,
+    };
+  }
+
   it('has a sentence for each parameter', () => {
     const sentences = operations().flatMap(([name, { parameters }]) =>
       parameters.map(({ name: parameter, description = '' }) => [`${name} ${parameter}`, description]),
@@ -92,11 +127,38 @@ describe('every route', () => {
   });
 
   it('takes the example of its body', () => {
-    for (const [operationId, example] of Object.entries(requestExamples)) {
-      const body = each().find((contract) => contract.operationId === operationId)?.body;
-      expect([operationId, body?.safeParse(example).error?.issues]).toEqual([operationId, undefined]);
-      expect(body).toBeDefined();
-    }
+    const refused = each().flatMap(({ operationId, body, upload }) => {
+      if (!body || upload) {
+        return [];
+      }
+      const example = exampleOf(operationId).requestBody;
+      const issues = body.safeParse(example).error?.issues;
+      return example !== undefined && !issues ? [] : [[operationId, example, issues]];
+    });
+    expect(refused).toEqual([]);
+    const ids = each().map(({ operationId }) => operationId);
+    expect(Object.keys(requestExamples).filter((operationId) => !ids.includes(operationId))).toEqual([]);
+  });
+
+  it('has an example of its response, which its schema describes', () => {
+    const ajv = addFormats(new Ajv2020({ strict: false, allErrors: true }));
+    ajv.addSchema({ $id: 'document', components: whole.components });
+    const compiled = new Map<string, ValidateFunction>();
+    const validatorOf = (schema: object): ValidateFunction => {
+      const inDocument = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+      const known = compiled.get(inDocument) ?? ajv.compile(JSON.parse(inDocument) as object);
+      compiled.set(inDocument, known);
+      return known;
+    };
+    const wrong = each().flatMap(({ operationId, response }) => {
+      if (response instanceof z.ZodUndefined) {
+        return [];
+      }
+      const { schema, response: example } = exampleOf(operationId);
+      const validate = validatorOf(schema);
+      return example !== undefined && validate(example) ? [] : [[operationId, example, validate.errors]];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('refuses unknown fields of its query and its body', () => {

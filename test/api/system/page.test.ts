@@ -43,7 +43,7 @@ describe('page', () => {
     const router = await readFile(join(__dirname, '..', '..', '..', 'web', 'src', 'app', 'router.tsx'), 'utf8');
     const views = [...router.matchAll(/^  path: '([^']+)'/gm)].map(([, path]) => path!.replaceAll(/\$\w+/g, 'x1'));
     expect(views.length).toBeGreaterThan(10);
-    const without = ['/archive', '/settings/x1', '/workflows/x1'];
+    const without = ['/archives', '/settings/x1', '/workflows/x1'];
     const served = await Promise.all([...views, ...without].map(async (path) => (await get(path)).status === 200));
     expect(served).toEqual([...views.map(() => true), ...without.map(() => false)]);
   });

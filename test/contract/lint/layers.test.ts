@@ -23,11 +23,11 @@ const upwards: Import[] = [
   ['services/plants/app.ts', '../../domain/usage'],
   ['services/bitmap/http/app.ts', '../../../stores/runs/attempt-store'],
   ['workflows/agent-run/client.ts', '../../api/context'],
-  ['client/index.ts', '../contracts/common'],
+  ['clients/typescript/src/client.ts', '../../../contracts/common'],
   ['cli/session.ts', '../platform/log/log'],
   ['cli/commands/tasks.ts', '../../contracts/tasks/task'],
   ['api/tasks/tasks/routes.ts', '../../../cli/session'],
-  ['stores/tasks/checkpoint-store.ts', '../../client'],
+  ['stores/tasks/checkpoint-store.ts', '../../clients/typescript/src'],
 ];
 
 /** Its types may be imported, and nothing that runs. */
@@ -54,7 +54,7 @@ const downwards: Import[] = [
   ['api/tasks/tasks/routes.ts', '../../../workflows/agent-run/client'],
   ['api/tasks/tasks/routes.ts', '../../../stores/port/open'],
   ['worker/start.ts', '../activities/recovery/activities'],
-  ['cli/session.ts', '../client'],
+  ['cli/session.ts', '../clients/typescript/src'],
   ['services/bitmap/http/app.ts', '../../../stores/port/open'],
   ['workflows/agent-run/client.ts', '../../platform/temporal/connect'],
   ['test/api/api-under-test.ts', '../../activities/recovery/activities'],

@@ -84,7 +84,7 @@ describe('npx runboard from the packed package', () => {
       /^dist\/package\.json$/,
       /^dist\/page\//,
       /^dist\/[\w-]*workflow-bundle\.js(?:\.sha256)?$/,
-      /^dist\/(?:activities|api|cli|client|contracts|domain|mcp|platform|providers|scripts|services|stores|worker|workflows)\/.*\.js$/,
+      /^dist\/(?:activities|api|cli|clients|contracts|domain|mcp|platform|providers|scripts|services|stores|worker|workflows)\/.*\.js$/,
       /^examples\/agent\/[\w.-]+$/,
     ];
     expect(paths.filter((path) => !allowed.some((pattern) => pattern.test(path)))).toEqual([]);

@@ -1,5 +1,5 @@
 // Reports one step after another until the file named by its argument is there, then commits and reports. Leaves a line
-// for its start and its end in the file named by WITNESS.
+// for its start and its end in the file named by WITNESS, if there is one.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const [gate] = process.argv.slice(2);
 const witness = (what) =>
+  process.env.WITNESS &&
   appendFileSync(process.env.WITNESS, `${what} ${process.env.BOARD_ATTEMPT_ID} ${process.pid}\n`);
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 

@@ -31,7 +31,7 @@ export async function aTurn(call: Caller, run: EditorRun, instructions: string, 
       for (const [path, content] of Object.entries(holds)) {
         expectEqual(await git(cwd, 'show', `${latest.commit}:${path}`), content);
       }
-      return latest as { id: string; commit: string; turn: { turnId: string } };
+      return latest as { id: string; number: number; commit: string; turn: { turnId: string } };
     },
     { everyMs: 50 },
   );

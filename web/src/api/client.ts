@@ -1,6 +1,6 @@
-import { BoardError, createBoardClient, refusalText, unwrap } from '../../../client';
-import type { FeedMessage } from '../../../client/feed';
-import type { components } from '../../../client/types';
+import { BoardError, createBoardClient, refusalText, unwrap } from '../../../clients/typescript/src';
+import type { FeedMessage } from '../../../clients/typescript/src/feed';
+import type { components } from '../../../clients/typescript/src/types';
 import { accessKey } from './access-key';
 
 /** A record of the API by the name of its schema. */

@@ -58,6 +58,16 @@ const boardRoute = createRoute({
     ),
   component: BoardView,
 });
+const backlog = createRoute({
+  getParentRoute: () => shell,
+  path: '/backlog',
+  component: lazyRouteComponent(() => import('../tasks/lists/task-list'), 'BacklogView'),
+});
+const archive = createRoute({
+  getParentRoute: () => shell,
+  path: '/archive',
+  component: lazyRouteComponent(() => import('../tasks/lists/task-list'), 'ArchiveView'),
+});
 const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
@@ -125,6 +135,8 @@ const routeTree = root.addChildren([
   recover,
   shell.addChildren([
     boardRoute,
+    backlog,
+    archive,
     task,
     run,
     diff,

@@ -23,6 +23,8 @@ import { theme } from './theme';
 
 export const views = [
   { to: '/', label: 'Board', icon: 'board', key: 'b', permission: 'task:read' },
+  { to: '/backlog', label: 'Backlog', icon: 'bookmark', key: 'k', permission: 'task:read' },
+  { to: '/archive', label: 'Archive', icon: 'folder', key: 'a', permission: 'task:read' },
   { to: '/approvals', label: 'Approvals', icon: 'approvals', key: 'p', permission: 'task:read' },
   { to: '/queue', label: 'Queue', icon: 'queue', key: 'u', permission: 'agent:read' },
   { to: '/workflows', label: 'Workflows', icon: 'workflows', key: 'w', permission: 'workflow:read' },

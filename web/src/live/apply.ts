@@ -40,6 +40,10 @@ function applyTasks(messages: readonly FeedMessage[]): void {
   if (updated.size === 0 && gone.size === 0) {
     return;
   }
+  if (gone.size > 0) {
+    void queryClient.invalidateQueries({ queryKey: keys.backlog });
+    void queryClient.invalidateQueries({ queryKey: keys.archive });
+  }
   queryClient.setQueryData<Task[]>(keys.tasks, (list) => {
     if (!list) {
       return list;
@@ -99,6 +103,9 @@ function apply(message: FeedMessage): void {
       queryClient.setQueryData<SquadMessage[]>(keys.squad, (list) =>
         list && !list.some(({ id }) => id === message.message.id) ? [...list, message.message] : list,
       );
+      return;
+    case 'workflow-run:changed':
+      void queryClient.invalidateQueries({ queryKey: keys.workflowRuns });
       return;
     case 'squad:pin':
     case 'squad:reaction':

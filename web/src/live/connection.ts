@@ -80,7 +80,7 @@ async function address(): Promise<string> {
 function opened(): void {
   waitMs = firstWaitMs;
   send({ type: 'subscribe:tasks' });
-  for (const channel of ['agent:status', 'run-approvals', 'squad']) {
+  for (const channel of ['agent:status', 'run-approvals', 'squad', 'workflow-runs']) {
     send({ type: 'subscribe', channel });
   }
   if (followed) {

@@ -1,8 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
-import { board, unwrap } from '../api/client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { board, type Schema, unwrap } from '../api/client';
 import { keys } from '../api/keys';
-import { useMay } from '../app/session';
+import { queryClient } from '../api/query-client';
+import { useForbidden, useMay } from '../app/session';
 import { Button } from '../ui/button';
+import { Dialog } from '../ui/dialog';
 import { bytes, count, number } from '../ui/figures';
 import { Badge, Empty, Loaded, Panel } from '../ui/parts';
 import { Ago, duration } from '../ui/time';
@@ -71,12 +74,72 @@ function Health() {
   );
 }
 
+type Host = Schema<'Host'>;
+
+/** Drains a host after it was asked why, or has it take runs again. */
+function Drain({ host }: { host: Host }) {
+  const why = useForbidden()('admin:manage');
+  const [asks, setAsks] = useState(false);
+  const [reason, setReason] = useState('');
+  const params = { path: { hostId: host.hostId } };
+  const change = useMutation({
+    mutationFn: () => {
+      const body = reason.trim() === '' ? {} : { reason: reason.trim() };
+      return unwrap(
+        host.drain
+          ? board.POST('/api/agents/hosts/{hostId}/resume', { params })
+          : board.POST('/api/agents/hosts/{hostId}/drain', { params, body }),
+      );
+    },
+    onSettled: () => {
+      setAsks(false);
+      return queryClient.invalidateQueries({ queryKey: keys.hosts });
+    },
+  });
+  return (
+    <>
+      <Button
+        small
+        why={why}
+        busy={change.isPending}
+        aria-label={`${host.drain ? 'Resume' : 'Drain'} ${host.hostname}`}
+        onClick={() => (host.drain ? change.mutate() : setAsks(true))}
+      >
+        {host.drain ? 'Resume' : 'Drain'}
+      </Button>
+      {asks ? (
+        <Dialog label="Drain the host" onClose={() => setAsks(false)}>
+          <div className="body">
+            <h1>Drain {host.hostname}?</h1>
+            <p>
+              It takes no new runs, also after its workers are started again, until you resume it. Its runs continue.
+            </p>
+            <label className="field">
+              <span>Why (optional)</span>
+              <input
+                className="input"
+                maxLength={500}
+                value={reason}
+                onChange={(event) => setReason(event.target.value)}
+              />
+            </label>
+            <footer>
+              <Button onClick={() => setAsks(false)}>Cancel</Button>
+              <Button tone="danger" busy={change.isPending} onClick={() => change.mutate()}>
+                Drain the host
+              </Button>
+            </footer>
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
 /** Hosts and workers with what they lack, and the parts of the service. */
 export function FleetView() {
   const mayManage = useMay()('admin:manage');
   const hosts = useQuery(hostsQuery);
-  const { data: health } = useQuery({ ...healthQuery, enabled: mayManage });
-  const workersOf = (hostId: string) => health?.parts.workers?.items?.find(({ id }) => id === hostId);
   return (
     <div className="view">
       <header>
@@ -91,24 +154,34 @@ export function FleetView() {
               </Empty>
             ) : (
               <ul className="rows">
-                {list.map(({ hostId, hostname, seenAt, findings }) => {
-                  const workers = workersOf(hostId);
+                {list.map((host) => {
+                  const { hostId, hostname, seenAt, findings, workers, reservedRuns, drain } = host;
+                  const slots = workers.reduce((sum, { runs }) => sum + runs, 0);
                   return (
                     <li key={hostId}>
                       <div className="row wrap">
                         <strong>{hostname}</strong>
                         <span className="mono meta">{hostId}</span>
-                        {workers ? (
-                          <span className="meta num">
-                            {count(workers.workers, 'worker')}
-                            {workers.draining > 0 ? `, ${number(workers.draining)} draining` : ''}
-                          </span>
+                        <span className="meta num">
+                          {count(workers.length, 'worker')}, {number(reservedRuns)} of {count(slots, 'run')}
+                        </span>
+                        {drain ? (
+                          <Badge tone="amber" icon="stop">
+                            drained
+                          </Badge>
                         ) : null}
                         <span className="grow" />
                         <span className="meta">
                           seen <Ago at={seenAt} />
                         </span>
+                        <Drain host={host} />
                       </div>
+                      {drain ? (
+                        <p className="meta">
+                          by {drain.by} <Ago at={drain.at} />
+                          {drain.reason === null ? '' : `: ${drain.reason}`}
+                        </p>
+                      ) : null}
                       {findings.map(({ code, message, remedy }) => (
                         <p key={code} className="meta">
                           <Badge tone="amber" icon="alert">

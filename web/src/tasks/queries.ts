@@ -16,6 +16,35 @@ export const tasksQuery = queryOptions({
     }, 100),
 });
 
+/** A list of tasks that are not on the board. */
+export interface ListQuery {
+  queryKey: readonly string[];
+  staleTime: number;
+  queryFn: () => Promise<Task[]>;
+}
+
+export const backlogQuery: ListQuery = {
+  queryKey: keys.backlog,
+  staleTime: 0,
+  queryFn: () =>
+    readAll(async (cursor) => {
+      const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+      const { tasks, nextCursor } = await unwrap(board.GET('/api/backlog', { params: { query } }));
+      return { items: tasks, next: nextCursor };
+    }),
+};
+
+export const archiveQuery: ListQuery = {
+  queryKey: keys.archive,
+  staleTime: 0,
+  queryFn: () =>
+    readAll(async (cursor) => {
+      const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+      const { tasks, nextCursor } = await unwrap(board.GET('/api/tasks/archived', { params: { query } }));
+      return { items: tasks, next: nextCursor };
+    }),
+};
+
 export const taskQuery = (taskId: string) =>
   queryOptions({
     queryKey: keys.task(taskId),

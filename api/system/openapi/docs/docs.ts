@@ -68,7 +68,7 @@ function indexPage(document: OpenApiDocument, tags: ReturnType<typeof byTag>): H
   );
 }
 
-const tagPage = (tag: string, operations: DescribedOperation[]): Html =>
+const tagPage = (tag: string, operations: DescribedOperation[], { components }: OpenApiDocument): Html =>
   page(
     tag,
     html`<ul>
@@ -76,7 +76,7 @@ const tagPage = (tag: string, operations: DescribedOperation[]): Html =>
           ({ operation }) => html`<li><a href="#${String(operation.operationId)}">${operation.summary}</a></li>`,
         )}
       </ul>
-      ${operations.map(describeOperation)}`,
+      ${operations.map((one) => describeOperation(one, (name) => components.examples?.[name]?.value))}`,
   );
 
 const schemaList = (names: string[]): Html =>
@@ -93,7 +93,10 @@ function pagesOf(document: OpenApiDocument): Map<string, () => Html> {
   const schemas = Object.entries(document.components.schemas);
   return new Map([
     [root, () => indexPage(document, tags)],
-    ...[...tags].map(([tag, operations]): [string, () => Html] => [tagPath(tag), () => tagPage(tag, operations)]),
+    ...[...tags].map(([tag, operations]): [string, () => Html] => [
+      tagPath(tag),
+      () => tagPage(tag, operations, document),
+    ]),
     [`${root}/schemas`, () => schemaList(schemas.map(([name]) => name))],
     ...schemas.map(([name, schema]): [string, () => Html] => [
       `${root}/schemas/${name}`,

@@ -24,7 +24,7 @@ interface Parameter {
 }
 
 interface Content {
-  content?: Record<string, { schema: JsonSchema; example?: unknown }>;
+  content?: Record<string, { schema: JsonSchema; example?: unknown; examples?: Record<string, { $ref: string }> }>;
 }
 
 type Response = Content & { description: string; $ref?: string };
@@ -52,13 +52,19 @@ const parametersOf = (parameters: Parameter[]): Html[] =>
         ];
   });
 
-const contentOf = (title: string, { content = {} }: Content): Html[] =>
-  Object.entries(content).map(
-    ([type, { schema, example }]) =>
-      html`<h3>${title} <span class="meta">${type}</span></h3>
-        ${describeSchema(schema)}
-        ${example === undefined ? '' : html`<pre>${JSON.stringify(example, undefined, 2)}</pre>`}`,
-  );
+/** The example of a schema by its name, for what refers to it. */
+type ExampleOf = (name: string) => unknown;
+
+const textOf = (example: unknown): string =>
+  typeof example === 'string' ? example : JSON.stringify(example, undefined, 2);
+
+const contentOf = (title: string, { content = {} }: Content, exampleOf: ExampleOf): Html[] =>
+  Object.entries(content).map(([type, { schema, example, examples = {} }]) => {
+    const [named] = Object.keys(examples);
+    const shown = named === undefined ? example : exampleOf(named);
+    return html`<h3>${title} <span class="meta">${type}</span></h3>
+      ${describeSchema(schema)} ${shown === undefined ? '' : html`<pre>${textOf(shown)}</pre>`}`;
+  });
 
 const neededBy = ({ 'x-permission': permission, 'x-local-agent': isLocal }: OperationObject): string => {
   const needed = permission === undefined ? 'Open to every caller.' : `Needs \`${permission}\`.`;
@@ -66,7 +72,7 @@ const neededBy = ({ 'x-permission': permission, 'x-local-agent': isLocal }: Oper
 };
 
 /** One operation: what it takes, what it answers, and how it is refused. */
-export function describeOperation({ method, path, operation }: DescribedOperation): Html {
+export function describeOperation({ method, path, operation }: DescribedOperation, exampleOf: ExampleOf): Html {
   const responses = Object.entries(operation.responses as Record<string, Response>);
   const refusals = responses.filter(([, { $ref }]) => $ref !== undefined).map(([status]) => status);
   const { operationId, summary, description, deprecated } = operation;
@@ -77,12 +83,13 @@ export function describeOperation({ method, path, operation }: DescribedOperatio
     </p>
     <p class="meta">${prose(neededBy(operation))} Operation <code>${String(operationId)}</code>.</p>
     ${typeof description === 'string' ? html`<p>${prose(description)}</p>` : ''}
-    ${parametersOf((operation.parameters ?? []) as Parameter[])} ${contentOf('Body', operation.requestBody ?? {})}
+    ${parametersOf((operation.parameters ?? []) as Parameter[])}
+    ${contentOf('Body', operation.requestBody ?? {}, exampleOf)}
     ${responses
       .filter(([, { $ref }]) => $ref === undefined)
       .map(([status, response]) =>
         response.content
-          ? html`${contentOf(`Response ${status}`, response)}`
+          ? html`${contentOf(`Response ${status}`, response, exampleOf)}`
           : html`<h3>Response ${status}</h3>
               <p>${response.description}, without a body.</p>`,
       )}

@@ -12,6 +12,7 @@ import { useStore } from '../../ui/store';
 import { WaitingApprovals } from '../approvals/waiting-approvals';
 import { attemptState, isLive } from '../attempt-state';
 import { attemptQuery, runStatusQuery } from '../queries';
+import { Checkpoints } from './checkpoints';
 import { Controls } from './controls';
 import { followEvents } from './event-log';
 import { Facts } from './facts';
@@ -124,6 +125,7 @@ function Course({ attempt, log }: { attempt: Attempt; log: Log }) {
         <Result attempt={attempt} />
         <WaitingApprovals attemptId={attempt.id} />
         <Controls attempt={attempt} status={status} />
+        <Checkpoints attempt={attempt} />
         <Facts attempt={attempt} status={status} story={state.story} />
       </div>
     </div>

@@ -5,9 +5,6 @@ import { arrayPage, readAll } from '../../api/list';
 export type WorkflowRun = Schema<'WorkflowRun'>;
 export type WorkflowStep = WorkflowRun['steps'][number];
 
-/** The feed has no workflow runs: what is under way is read again after this time. */
-const underWayMs = 2_000;
-
 export const isUnderWay = ({ status }: Pick<WorkflowRun, 'status'>): boolean =>
   ['pending', 'running', 'blocked'].includes(status);
 
@@ -28,16 +25,12 @@ export const workflowRunsQuery = {
   queryKey: keys.workflowRuns,
   staleTime: 0,
   queryFn: () => unwrap(board.GET('/api/workflows/runs', { params: { query: { limit: 50 } } })),
-  refetchInterval: ({ state }: { state: { data: Schema<'WorkflowRunSummary'>[] | undefined } }) =>
-    state.data?.some(isUnderWay) ? underWayMs : false,
 } as const;
 
 export const workflowRunQuery = (runId: string) => ({
   queryKey: keys.workflowRun(runId),
   staleTime: 0,
   queryFn: () => unwrap(board.GET('/api/workflows/runs/{runId}', { params: { path: { runId } } })),
-  refetchInterval: ({ state }: { state: { data: WorkflowRun | undefined } }) =>
-    state.data && isUnderWay(state.data) ? underWayMs : (false as const),
 });
 
 /** The drawing of a run as it is at a revision. */

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { isRefusal, type Task } from '../../api/client';
+import { board, isRefusal, type Task, unwrap } from '../../api/client';
 import { useForbidden } from '../../app/session';
 import { startRun } from '../../runs/start-store';
 import { Button, IconButton } from '../../ui/button';
@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog';
 import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
 import { Badge, Empty, Loaded } from '../../ui/parts';
+import { toast } from '../../ui/toast';
 import { useChangeTask, useDeleteTask } from '../change';
 import { taskQuery } from '../queries';
 import { runState, statusIcon, statusLabel, statusTone } from '../status';
@@ -61,6 +62,32 @@ function Title({ task, disabled }: { task: Task; disabled: boolean }) {
   );
 }
 
+/** Takes a task off the board, where it waits or is stored. */
+function Move({ task }: { task: Task }) {
+  const navigate = useNavigate();
+  const forbidden = useForbidden()('task:write');
+  const { id: taskId, status, title } = task;
+  const move = useMutation({
+    mutationFn: (to: '/archive' | '/backlog'): Promise<unknown> =>
+      to === '/archive'
+        ? unwrap(board.POST('/api/tasks/{taskId}/archive', { params: { path: { taskId } } }))
+        : unwrap(board.POST('/api/backlog/bulk-demote', { body: { taskIds: [taskId] } })),
+    onSuccess: (_done, to) => {
+      toast(to === '/archive' ? `Archived ${title}.` : `${title} is in the backlog.`, 'green');
+      void navigate({ to });
+    },
+  });
+  return status === 'done' ? (
+    <Button why={forbidden} busy={move.isPending} onClick={() => move.mutate('/archive')}>
+      Archive
+    </Button>
+  ) : (
+    <Button why={forbidden} busy={move.isPending} onClick={() => move.mutate('/backlog')}>
+      To the backlog
+    </Button>
+  );
+}
+
 function Head({ task }: { task: Task }) {
   const navigate = useNavigate();
   const forbidden = useForbidden();
@@ -98,6 +125,7 @@ function Head({ task }: { task: Task }) {
       <Button tone="primary" icon="play" why={whyStart} onClick={() => startRun.set(task)}>
         Start a run
       </Button>
+      <Move task={task} />
       {forbidden('task:write') === undefined ? (
         <IconButton icon="trash" label="Delete the task" onClick={() => setDeleting(true)} />
       ) : null}
@@ -132,7 +160,9 @@ export function TaskView() {
   if (isRefusal(query.error, 404)) {
     return (
       <Empty icon="search" title="There is no such task on the board">
-        <span>It may be archived, deleted or in the backlog.</span>
+        <span>
+          It may be in the <Link to="/archive">archive</Link>, in the <Link to="/backlog">backlog</Link>, or deleted.
+        </span>
         <Link to="/">Go to the board</Link>
       </Empty>
     );

@@ -1,4 +1,4 @@
-import { type BoardClientOptions, BoardError, createBoardClient, unwrap } from './index';
+import { type BoardClientOptions, BoardError, createBoardClient, unwrap } from './client';
 import type { components } from './types';
 import { wait } from './wait';
 
@@ -14,6 +14,10 @@ export type FeedMessage =
   | { type: 'agent:event'; taskId: string; attemptId: string; sequence: number; data: Schemas['RunEvent'] }
   | { type: 'agent:complete'; taskId: string; attemptId: string; sequence: number; status: string }
   | { type: 'run-approval:changed'; approval: Schemas['RunApproval'] }
+  | {
+      type: `${'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'goals' | 'broadcasts' | 'workflow-runs'}:subscribed`;
+    }
+  | { type: 'workflow-run:changed'; runId: string; revision: number }
   | { type: 'squad:message'; message: Schemas['SquadMessage'] }
   | { type: 'squad:pin' | 'squad:reaction'; messageId: string }
   | { type: 'error'; requestType: string | null; code: string; message: string };
@@ -32,12 +36,28 @@ export interface FeedOptions extends BoardClientOptions {
   connect?: (url: string) => FeedSocket;
   /** Ends the feed. */
   signal?: AbortSignal;
+  /**
+   * How often in a row a connection may be refused before the feed gives up with `FeedRefusedError`: by a proxy that forwards requests but no
+   * WebSocket, for example. Never when absent; an absence of the whole board does not count where there is a key.
+   */
+  maxRefusals?: number;
+  /** Called when a connection was lost or refused and is about to be tried again: for the how many-th time in a row, from 1. */
+  onLost?: (time: number) => void;
   /** The first wait before a lost connection is tried again, in milliseconds; it doubles up to ten seconds. */
   firstWaitMs?: number;
 }
 
 const longestWaitMs = 10_000;
 const notAccepted = 4001;
+
+/** What serves the API opens no WebSocket. */
+export class FeedRefusedError extends Error {
+  override readonly name = 'FeedRefusedError';
+
+  constructor(url: string) {
+    super(`No WebSocket is opened at ${url}.`);
+  }
+}
 
 function platformSocket(url: string): FeedSocket {
   const { WebSocket } = globalThis as { WebSocket?: new (address: string) => FeedSocket };
@@ -108,7 +128,9 @@ const isTemporary = (error: unknown): boolean =>
  * @throws BoardError when the credential is not accepted, or not any more
  */
 export async function* feedMessages(options: FeedOptions, subscribe: () => object[]): AsyncGenerator<FeedMessage> {
-  const { signal, connect = platformSocket, firstWaitMs = 400 } = options;
+  const { url, signal, connect = platformSocket, firstWaitMs = 400, maxRefusals = Infinity, onLost } = options;
+  let refusals = 0;
+  let losses = 0;
   for (let waitMs = firstWaitMs; !signal?.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     const address = await addressOf(options).catch((error: unknown) => {
       if (!isTemporary(error)) {
@@ -122,6 +144,8 @@ export async function* feedMessages(options: FeedOptions, subscribe: () => objec
         let next = await messages.next();
         for (; !next.done; next = await messages.next()) {
           waitMs = firstWaitMs;
+          refusals = -1;
+          losses = 0;
           yield next.value;
         }
         if (next.value === notAccepted) {
@@ -131,10 +155,21 @@ export async function* feedMessages(options: FeedOptions, subscribe: () => objec
         // The reader may have stopped: the connection is closed with it.
         await messages.return(0);
       }
+      refusals += 1;
+      if (refusals >= maxRefusals) {
+        throw new FeedRefusedError(url);
+      }
     }
+    if (signal?.aborted) {
+      return;
+    }
+    losses += 1;
+    onLost?.(losses);
     await wait(waitMs, signal);
   }
 }
+
+const statusOf: Partial<Record<string, number>> = { NOT_FOUND: 404, FORBIDDEN: 403 };
 
 export interface FollowedRun {
   taskId: string;
@@ -156,7 +191,7 @@ export async function* followRun(
   const subscribe = () => [{ type: 'subscribe', taskId, attemptId, afterSequence: last }];
   for await (const message of feedMessages(options, subscribe)) {
     if (message.type === 'error') {
-      throw new BoardError(400, { error: message.message, code: message.code });
+      throw new BoardError(statusOf[message.code] ?? 400, { error: message.message, code: message.code });
     }
     if (message.type === 'agent:event' && message.attemptId === attemptId && message.sequence > last) {
       last = message.sequence;

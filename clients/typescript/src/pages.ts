@@ -1,4 +1,4 @@
-import { type Body, type Result, unwrap } from './index';
+import { type Body, type Result, unwrap } from './client';
 
 /**
  * The pages of a list one after the other, each by the cursor of the one before it.

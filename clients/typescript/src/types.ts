@@ -857,6 +857,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/hosts/{hostId}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drain a host: it takes no new runs, and those it has continue */
+        post: operations["drainHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/hosts/{hostId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a drained host: it takes new runs */
+        post: operations["resumeHost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/hosts/preview": {
         parameters: {
             query?: never;
@@ -12927,14 +12961,32 @@ export interface components {
             projectFilter?: (string | string[]) | null;
             taskTypeFilter?: (string | string[]) | null;
         };
-        HostList: {
-            hosts: {
-                findings: components["schemas"]["LaunchFinding"][];
-                hostId: string;
-                hostname: string;
+        Host: {
+            drain: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                reason: string | null;
+            } | null;
+            findings: components["schemas"]["LaunchFinding"][];
+            hostId: string;
+            hostname: string;
+            reservedRuns: number;
+            /** Format: date-time */
+            seenAt: string;
+            workers: {
+                draining: boolean;
+                runs: number;
                 /** Format: date-time */
                 seenAt: string;
+                workerId: string;
             }[];
+        };
+        HostDrain: {
+            reason?: string;
+        };
+        HostList: {
+            hosts: components["schemas"]["Host"][];
             nextCursor?: string;
         };
         HostPreview: {
@@ -20908,6 +20960,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "task_created",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Activity"][];
                 };
             };
@@ -21186,6 +21247,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotencyKey": "release-1.4.0",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AdmissionControlRequest"];
             };
         };
@@ -21311,6 +21378,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "idempotencyKey": "release-1.4.0",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AdmissionControlRequest"];
             };
         };
@@ -21376,6 +21449,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "idle"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentStatusReport"];
             };
         };
@@ -21412,6 +21490,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rule": "no-shell"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DelegationViolation"];
             };
         };
@@ -21422,6 +21505,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recorded": true,
+                     *       "agent": "claude",
+                     *       "rule": "no-shell"
+                     *     }
+                     */
                     "application/json": {
                         agent: string;
                         /** @constant */
@@ -21620,7 +21710,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -21649,6 +21744,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "status": "success",
+                 *       "summary": "Adds slugify(text) with tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CompletionCallback"];
             };
         };
@@ -21688,6 +21790,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21727,6 +21834,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21766,6 +21878,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -21805,6 +21922,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -21844,6 +21967,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -21883,6 +22012,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationForkRequest"];
             };
         };
@@ -21922,6 +22057,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["FreshConversationRequest"];
             };
         };
@@ -21961,6 +22101,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunCommandTarget"];
             };
         };
@@ -22000,6 +22145,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConversationRequest"];
             };
         };
@@ -22084,6 +22235,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LaunchRequest"];
             };
         };
@@ -22303,6 +22459,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "operationId": "example",
+                 *       "expectedSequence": 1,
+                 *       "expectedPhaseEvidenceDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "expectedManifestDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "reason": "The release was postponed.",
+                 *       "targetEvidence": {
+                 *         "phase": "explore"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PhaseTransitionRequest"];
             };
         };
@@ -22345,6 +22514,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "schemaVersion": "run-recovery/v1",
+                     *       "taskId": "task_20260131_a1b2c3",
+                     *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *       "rootAttemptId": "attempt_0a1b2c3d4e5f",
+                     *       "sequence": 1,
+                     *       "failureClass": "transient-transport",
+                     *       "action": "retry",
+                     *       "state": "scheduled",
+                     *       "reason": "The release was postponed.",
+                     *       "retryNumber": 1,
+                     *       "maxRetries": 1,
+                     *       "backoffMs": 1,
+                     *       "notBefore": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "revision": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunRecovery"] | null;
                 };
             };
@@ -22374,6 +22563,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecoveryCancel"];
             };
         };
@@ -22535,6 +22729,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "inputTokens": 1,
+                 *       "outputTokens": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenReport"];
             };
         };
@@ -22619,6 +22820,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "resolution": "acknowledge",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WatchdogOverrideRequest"];
             };
         };
@@ -22699,6 +22907,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "inventoryDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "decision": "trusted",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceTrustDecisionRequest"];
             };
         };
@@ -22738,6 +22953,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "inventoryDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceTrustRevocation"];
             };
         };
@@ -22822,6 +23043,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "targetCheckpointId": "checkpoint_01JJXYZ0ABCDEFGHJKMNPQRSTV_1",
+                 *       "descendantCheckpointId": "checkpoint_01JJXYZ0ABCDEFGHJKMNPQRSTV_1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceRewindRequest"];
             };
         };
@@ -22884,6 +23112,81 @@ export interface operations {
             };
         };
     };
+    drainHost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the host. */
+                hostId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["HostDrain"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resumeHost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key is processed once and gets the first response, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the host. */
+                hostId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     previewHosts: {
         parameters: {
             query?: never;
@@ -22896,6 +23199,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "requiredRuntimeCapabilities": [
+                 *         "git.worktree"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["HostPreviewRequest"];
             };
         };
@@ -23000,6 +23310,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agentId": "example",
+                     *         "level": "intern",
+                     *         "canCreateTasks": true,
+                     *         "canDelegate": true,
+                     *         "canApprove": true,
+                     *         "trustedDomains": [
+                     *           "example"
+                     *         ],
+                     *         "restrictions": [
+                     *           "example"
+                     *         ],
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["AgentPermission"][];
                 };
             };
@@ -23026,6 +23354,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentPermissionCreate"];
             };
         };
@@ -23094,6 +23427,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "canCreateTasks": true,
+                 *       "canDelegate": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentPermissionPatch"];
             };
         };
@@ -23130,6 +23469,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "level": "intern"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentLevelWrite"];
             };
         };
@@ -23182,6 +23526,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "approval_0a1b2c3d4e5f",
+                     *         "agentId": "example",
+                     *         "action": "example",
+                     *         "status": "pending",
+                     *         "requestedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PermissionApproval"][];
                 };
             };
@@ -23208,6 +23564,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example",
+                 *       "action": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionApprovalCreate"];
             };
         };
@@ -23247,6 +23609,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "approved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionReview"];
             };
         };
@@ -23283,6 +23650,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agentId": "example",
+                 *       "action": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionQuestion"];
             };
         };
@@ -23335,6 +23708,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "model": "claude-sonnet-4-5",
+                     *         "provider": "claude",
+                     *         "version": "1.4.0",
+                     *         "capabilities": [
+                     *           {
+                     *             "name": "shop"
+                     *           }
+                     *         ],
+                     *         "metadata": {},
+                     *         "status": "online",
+                     *         "currentTaskId": "example",
+                     *         "currentTaskTitle": "example",
+                     *         "registeredAt": "2026-01-31T09:30:00.000Z",
+                     *         "registeredBy": "example",
+                     *         "lastHeartbeat": "2026-01-31T09:30:00.000Z",
+                     *         "evidence": "fresh",
+                     *         "providerRuntimeManifest": {
+                     *           "schemaVersion": "provider-runtime-manifest/v1",
+                     *           "probeRevision": 1,
+                     *           "provider": "claude",
+                     *           "adapter": "example",
+                     *           "protocolVersion": "example",
+                     *           "models": [
+                     *             "example"
+                     *           ],
+                     *           "capabilities": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "state": "supported",
+                     *               "source": "runtime-probe"
+                     *             }
+                     *           ],
+                     *           "probe": {
+                     *             "state": "ready",
+                     *             "probedAt": "2026-01-31T09:30:00.000Z",
+                     *             "source": "example",
+                     *             "diagnostics": [
+                     *               "example"
+                     *             ]
+                     *           },
+                     *           "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                     *         },
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RegisteredAgent"][];
                 };
             };
@@ -23361,6 +23785,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "task_20260131_a1b2c3",
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentRegistration"];
             };
         };
@@ -23435,6 +23865,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "removed": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         removed: true;
@@ -23467,6 +23902,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "busy",
+                 *       "currentTaskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentHeartbeat"];
             };
         };
@@ -23518,6 +23959,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "model": "claude-sonnet-4-5",
+                     *         "provider": "claude",
+                     *         "version": "1.4.0",
+                     *         "capabilities": [
+                     *           {
+                     *             "name": "shop"
+                     *           }
+                     *         ],
+                     *         "metadata": {},
+                     *         "status": "online",
+                     *         "currentTaskId": "example",
+                     *         "currentTaskTitle": "example",
+                     *         "registeredAt": "2026-01-31T09:30:00.000Z",
+                     *         "registeredBy": "example",
+                     *         "lastHeartbeat": "2026-01-31T09:30:00.000Z",
+                     *         "evidence": "fresh",
+                     *         "providerRuntimeManifest": {
+                     *           "schemaVersion": "provider-runtime-manifest/v1",
+                     *           "probeRevision": 1,
+                     *           "provider": "claude",
+                     *           "adapter": "example",
+                     *           "protocolVersion": "example",
+                     *           "models": [
+                     *             "example"
+                     *           ],
+                     *           "capabilities": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "state": "supported",
+                     *               "source": "runtime-probe"
+                     *             }
+                     *           ],
+                     *           "probe": {
+                     *             "state": "ready",
+                     *             "probedAt": "2026-01-31T09:30:00.000Z",
+                     *             "source": "example",
+                     *             "diagnostics": [
+                     *               "example"
+                     *             ]
+                     *           },
+                     *           "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                     *         },
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RegisteredAgent"][];
                 };
             };
@@ -23602,6 +24094,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RouteRequest"];
             };
         };
@@ -23664,6 +24162,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "rules": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "match": {},
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "defaultAgent": "example",
+                 *       "fallbackOnFailure": true,
+                 *       "maxRetries": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["RoutingUpdate"];
             };
         };
@@ -23896,6 +24410,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery staple",
+                 *       "newPassword": "staple battery horse correct"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChangePasswordBody"];
             };
         };
@@ -23958,6 +24478,26 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "example",
+                 *       "clientId": "example",
+                 *       "clientMode": "desktop-local",
+                 *       "capabilities": [
+                 *         "example"
+                 *       ],
+                 *       "deviceId": "example",
+                 *       "scopes": [
+                 *         "workspace:read"
+                 *       ],
+                 *       "role": "admin",
+                 *       "workspace": "example",
+                 *       "nonce": "task_20260131_a1b2c3",
+                 *       "signedAt": "2026-01-31T09:30:00.000Z",
+                 *       "publicKey": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                 *       "signature": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PairingExchange"];
             };
         };
@@ -23991,6 +24531,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "example",
+                 *       "displayName": "example",
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvitationAcceptNew"];
             };
         };
@@ -24024,6 +24571,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "rememberMe": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoginBody"];
             };
         };
@@ -24130,7 +24683,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -24218,7 +24775,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -24241,6 +24802,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "recoveryKey": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecoverBody"];
             };
         };
@@ -24274,6 +24840,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["RotateSecretBody"];
             };
         };
@@ -24351,6 +24922,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "session_0a1b2c3d4e5f60718293a4b5",
+                     *         "method": "password",
+                     *         "workspaceId": "example",
+                     *         "role": "admin",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastUsedAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "current": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Session"][];
                 };
             };
@@ -24404,6 +24989,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SetupBody"];
             };
         };
@@ -24501,6 +25091,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "complete"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AutomationCompletion"];
             };
         };
@@ -24540,6 +25135,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sessionKey": "nightly-1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AutomationStart"];
             };
         };
@@ -24588,6 +25188,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "type": "code",
+                     *         "status": "todo",
+                     *         "priority": "low",
+                     *         "subtasks": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "title": "Add helpers",
+                     *             "completed": true
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Task"][];
                 };
             };
@@ -24626,6 +25248,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "type": "code",
+                     *         "status": "todo",
+                     *         "priority": "low",
+                     *         "subtasks": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "title": "Add helpers",
+                     *             "completed": true
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Task"][];
                 };
             };
@@ -24698,6 +25342,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BacklogCreate"];
             };
         };
@@ -24796,6 +25445,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "low"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskPatch"];
             };
         };
@@ -24867,6 +25521,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -24903,6 +25564,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -24988,6 +25656,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "message": "The tests pass.",
+                     *         "priority": "info",
+                     *         "from": "example",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "readBy": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "readAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Broadcast"][];
                 };
             };
@@ -25089,6 +25777,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BroadcastRead"];
             };
         };
@@ -25099,6 +25792,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -25146,6 +25844,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "ceremony_0a1b2c3d4e5f",
+                     *         "kind": "design_review",
+                     *         "enforcementMode": "off",
+                     *         "reason": "The release was postponed.",
+                     *         "target": {},
+                     *         "trigger": "example",
+                     *         "participants": [
+                     *           {
+                     *             "role": "coordinator"
+                     *           }
+                     *         ],
+                     *         "requiredArtifacts": [
+                     *           "decision-packet"
+                     *         ],
+                     *         "status": "pending",
+                     *         "artifacts": [
+                     *           {
+                     *             "kind": "example",
+                     *             "body": "example"
+                     *           }
+                     *         ],
+                     *         "actionItems": [
+                     *           {
+                     *             "title": "Add helpers"
+                     *           }
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Ceremony"][];
                 };
             };
@@ -25172,6 +25904,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "design_review"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CeremonyCreate"];
             };
         };
@@ -25211,6 +25948,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "completedBy": "ada",
+                 *       "actionItems": [
+                 *         {
+                 *           "title": "Pin the version"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CeremonyCompletion"];
             };
         };
@@ -25291,6 +26038,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatSend"];
             };
         };
@@ -25343,6 +26095,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "chat_0a1b2c3d4e5f",
+                     *         "title": "Add helpers",
+                     *         "mode": "ask",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ChatSessionSummary"][];
                 };
             };
@@ -25448,6 +26211,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "sequence": 1,
+                     *         "role": "user",
+                     *         "content": "The parser has no tests.",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ChatMessage"][];
                 };
             };
@@ -25492,6 +26267,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "message": "The tests pass.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "system": true,
+                     *         "mentions": [
+                     *           {
+                     *             "target": "example",
+                     *             "kind": "user"
+                     *           }
+                     *         ],
+                     *         "links": [
+                     *           {}
+                     *         ],
+                     *         "pinned": true,
+                     *         "decision": true,
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "reactions": [
+                     *           {
+                     *             "actor": "ada",
+                     *             "reaction": "example",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "replyCount": 1,
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadMessage"][];
                 };
             };
@@ -25563,6 +26372,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "pinned": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["SquadPin"];
             };
         };
@@ -25602,6 +26416,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reaction": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SquadReaction"];
             };
         };
@@ -25653,6 +26472,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "message": "The tests pass.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "system": true,
+                     *         "mentions": [
+                     *           {
+                     *             "target": "example",
+                     *             "kind": "user"
+                     *           }
+                     *         ],
+                     *         "links": [
+                     *           {}
+                     *         ],
+                     *         "pinned": true,
+                     *         "decision": true,
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "reactions": [
+                     *           {
+                     *             "actor": "ada",
+                     *             "reaction": "example",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ],
+                     *         "replyCount": 1,
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadMessage"][];
                 };
             };
@@ -25679,6 +26532,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "messageId": "example"
+                 *     }
+                 */
                 "application/json": {
                     actor?: string;
                     messageId: string;
@@ -25732,6 +26590,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "snippet": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SquadHit"][];
                 };
             };
@@ -25921,6 +26789,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agents": [
+                 *         {
+                 *           "type": "claude",
+                 *           "name": "Claude",
+                 *           "provider": "acp",
+                 *           "command": "claude-code-acp"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     agents: components["schemas"]["AgentConfigInput"][];
                     expectedRevision?: number | 0;
@@ -25963,6 +26843,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "hostId": "host-1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentCheckRequest"];
             };
         };
@@ -26037,6 +26922,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DefaultAgent"];
             };
         };
@@ -26143,6 +27033,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProfileWriteInput"];
             };
         };
@@ -26320,6 +27216,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "defaultBranch": "main"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepositoryPatch"];
             };
         };
@@ -26434,6 +27335,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "/srv/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepositoryCandidate"];
             };
         };
@@ -26473,6 +27379,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "schemaVersion": "team-roster/v1",
+                     *       "name": "shop",
+                     *       "enabled": true,
+                     *       "members": [
+                     *         {
+                     *           "id": "task_20260131_a1b2c3",
+                     *           "name": "shop",
+                     *           "match": {},
+                     *           "reviewers": [
+                     *             "example"
+                     *           ],
+                     *           "enabled": true
+                     *         }
+                     *       ],
+                     *       "reviewers": [
+                     *         "example"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TeamRoster"] | null;
                 };
             };
@@ -26496,6 +27423,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         {
+                 *           "id": "ada",
+                 *           "name": "Ada",
+                 *           "agent": "claude"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TeamRosterInput"];
             };
         };
@@ -26538,7 +27476,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Of this board
+                     *     name: Shop
+                     */
+                    "application/yaml": string;
                 };
             };
             /** @description Refused */
@@ -26564,6 +27506,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "members:\n  - id: ada\n    name: Ada\n    agent: claude\n",
+                 *       "format": "yaml"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"];
             };
         };
@@ -26600,6 +27548,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RosterRouteRequest"];
             };
         };
@@ -26636,6 +27590,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"] | {
                     [key: string]: unknown;
                 };
@@ -26744,6 +27703,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Merge main"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConflictContinue"];
             };
         };
@@ -26821,6 +27785,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "resolution": "ours"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ConflictResolution"];
             };
         };
@@ -26871,6 +27840,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "predictedCost": 1,
+                     *         "actualCost": 1,
+                     *         "error": 1,
+                     *         "accuracy": 1,
+                     *         "confidence": "low",
+                     *         "predictedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PredictionAccuracy"][];
                 };
             };
@@ -26926,6 +27908,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "code",
+                 *       "priority": "high",
+                 *       "project": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CostPredictionRequest"];
             };
         };
@@ -26992,6 +27981,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "decision_0a1b2c3d4e5f",
+                     *         "decision": "example",
+                     *         "confidence": 1,
+                     *         "reasoning": "example",
+                     *         "evidence": [
+                     *           "example"
+                     *         ],
+                     *         "assumptions": [
+                     *           {
+                     *             "text": "The tests of the parser belong to it too.",
+                     *             "held": true,
+                     *             "status": "open"
+                     *           }
+                     *         ],
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Decision"][];
                 };
             };
@@ -27018,6 +28030,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "Keep the parser by hand",
+                 *       "confidence": 0.8,
+                 *       "reasoning": "The grammar is small.",
+                 *       "agent": "ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionCreate"];
             };
         };
@@ -27088,6 +28108,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "held": false,
+                 *       "note": "The format has changed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["AssumptionPatch"];
             };
         };
@@ -27140,6 +28166,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "review_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "state": "collecting",
+                     *         "rounds": 1,
+                     *         "round": 1,
+                     *         "participants": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "status": "active"
+                     *           }
+                     *         ],
+                     *         "createdBy": "ada",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1,
+                     *         "missing": [
+                     *           {
+                     *             "participantId": "example",
+                     *             "kind": "response",
+                     *             "round": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DecisionReviewSummary"][];
                 };
             };
@@ -27166,6 +28222,24 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "title": "The parser",
+                 *       "prompt": "By hand, or generated?",
+                 *       "context": "The grammar has twelve rules.",
+                 *       "participants": [
+                 *         {
+                 *           "id": "ada",
+                 *           "label": "Ada"
+                 *         },
+                 *         {
+                 *           "id": "bob",
+                 *           "label": "Bob"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewCreate"];
             };
         };
@@ -27237,6 +28311,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "The question has settled itself."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewCancellation"];
             };
         };
@@ -27276,6 +28355,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "participantId": "example",
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewSubmission"];
             };
         };
@@ -27318,7 +28403,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -27347,6 +28437,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "synthesis": "The parser stays by hand."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewFinalization"];
             };
         };
@@ -27386,6 +28481,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "participantId": "example",
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DecisionReviewSubmission"];
             };
         };
@@ -27451,6 +28552,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "delegateAgent": "example",
+                 *       "expires": "2026-01-31T09:30:00.000Z",
+                 *       "scope": {
+                 *         "type": "all"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DelegationCreate"];
             };
         };
@@ -27517,6 +28627,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "decision": "approved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PermissionReview"];
             };
         };
@@ -27613,6 +28728,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "schedule": "daily",
+                     *         "timezone": "example",
+                     *         "overlapPolicy": "skip",
+                     *         "catchUpMinutes": 1,
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "enabled": true,
+                     *         "id": "recurring_0a1b2c3d4e5f",
+                     *         "createdBy": "ada",
+                     *         "updatedBy": "example",
+                     *         "lastRun": {
+                     *           "id": "recurring_run_0a1b2c3d4e5f",
+                     *           "deliverableId": "recurring_0a1b2c3d4e5f",
+                     *           "trigger": "schedule",
+                     *           "status": "running",
+                     *           "startedAt": "2026-01-31T09:30:00.000Z",
+                     *           "startedBy": "example",
+                     *           "endedAt": "2026-01-31T09:30:00.000Z",
+                     *           "taskId": "task_20260131_a1b2c3",
+                     *           "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *           "reportedBy": "example"
+                     *         },
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledDeliverable"][];
                 };
             };
@@ -27639,6 +28788,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "schedule": "daily"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverableCreate"];
             };
         };
@@ -27737,6 +28892,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverablePatch"];
             };
         };
@@ -27782,6 +28942,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "runId": "recurring_run_0a1b2c3d4e5f"
+                     *     }
+                     */
                     "application/json": {
                         runId: string;
                     };
@@ -27825,6 +28990,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "recurring_run_0a1b2c3d4e5f",
+                     *         "deliverableId": "recurring_0a1b2c3d4e5f",
+                     *         "trigger": "schedule",
+                     *         "status": "running",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedBy": "example",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "reportedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledDeliverableRun"][];
                 };
             };
@@ -27854,6 +29035,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "success"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledDeliverableReport"];
             };
         };
@@ -27991,6 +29177,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "linecomment_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "path": "src/helpers.ts",
+                     *         "side": "old",
+                     *         "body": "example",
+                     *         "author": "ada",
+                     *         "state": "open",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["LineComment"][];
                 };
             };
@@ -28020,6 +29224,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts",
+                 *       "body": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentCreate"];
             };
         };
@@ -28124,6 +29334,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "resolved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentPatch"];
             };
         };
@@ -28163,6 +29378,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sourceAttemptId": "attempt_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineCommentSend"];
             };
         };
@@ -28289,6 +29509,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "name": "today",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timeZone": "example"
+                     *       },
+                     *       "hasActivity": true,
+                     *       "tasks": {
+                     *         "completed": 1,
+                     *         "created": 1,
+                     *         "inProgress": 1,
+                     *         "blocked": 1,
+                     *         "total": 1,
+                     *         "completedTitles": [
+                     *           "example"
+                     *         ],
+                     *         "blockedTitles": [
+                     *           "example"
+                     *         ]
+                     *       },
+                     *       "runs": {
+                     *         "successes": 1,
+                     *         "failures": 1,
+                     *         "errors": 1,
+                     *         "successRate": 1,
+                     *         "byAgent": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "runs": 1,
+                     *             "successes": 1,
+                     *             "failures": 1,
+                     *             "errors": 1,
+                     *             "successRate": 1,
+                     *             "errorRate": 1
+                     *           }
+                     *         ],
+                     *         "coverage": {
+                     *           "complete": true,
+                     *           "since": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "total": 1
+                     *       },
+                     *       "tokens": {
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "cacheTokens": 1,
+                     *         "totalTokens": 1,
+                     *         "cost": 1
+                     *       },
+                     *       "issues": {
+                     *         "failedRuns": [
+                     *           {
+                     *             "taskId": "task_20260131_a1b2c3",
+                     *             "agent": "claude",
+                     *             "timestamp": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
                 };
             };
@@ -28318,7 +29600,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -28364,6 +29651,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "name": "today",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timeZone": "example"
+                     *       },
+                     *       "hasActivity": true,
+                     *       "tasks": {
+                     *         "completed": 1,
+                     *         "created": 1,
+                     *         "inProgress": 1,
+                     *         "blocked": 1,
+                     *         "total": 1,
+                     *         "completedTitles": [
+                     *           "example"
+                     *         ],
+                     *         "blockedTitles": [
+                     *           "example"
+                     *         ]
+                     *       },
+                     *       "runs": {
+                     *         "successes": 1,
+                     *         "failures": 1,
+                     *         "errors": 1,
+                     *         "successRate": 1,
+                     *         "byAgent": [
+                     *           {
+                     *             "agent": "claude",
+                     *             "runs": 1,
+                     *             "successes": 1,
+                     *             "failures": 1,
+                     *             "errors": 1,
+                     *             "successRate": 1,
+                     *             "errorRate": 1
+                     *           }
+                     *         ],
+                     *         "coverage": {
+                     *           "complete": true,
+                     *           "since": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "total": 1
+                     *       },
+                     *       "tokens": {
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "cacheTokens": 1,
+                     *         "totalTokens": 1,
+                     *         "cost": 1
+                     *       },
+                     *       "issues": {
+                     *         "failedRuns": [
+                     *           {
+                     *             "taskId": "task_20260131_a1b2c3",
+                     *             "agent": "claude",
+                     *             "timestamp": "2026-01-31T09:30:00.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
                 };
             };
@@ -28408,7 +29757,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -28454,6 +29808,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "document_0a1b2c3d4e5f",
+                     *         "path": "src/helpers.ts",
+                     *         "type": "readme",
+                     *         "maxAgeDays": 1,
+                     *         "reviewedAt": "2026-01-31T09:30:00.000Z",
+                     *         "ageDays": 1,
+                     *         "stale": true,
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TrackedDocument"][];
                 };
             };
@@ -28480,6 +29850,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts",
+                 *       "type": "readme",
+                 *       "maxAgeDays": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackedDocumentCreate"];
             };
         };
@@ -28578,6 +29955,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxAgeDays": 90
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackedDocumentPatch"];
             };
         };
@@ -28617,6 +29999,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewer": "ada"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentReview"];
             };
         };
@@ -28671,6 +30058,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "document_0a1b2c3d4e5f_mab12cd3",
+                     *         "documentId": "document_0a1b2c3d4e5f",
+                     *         "path": "src/helpers.ts",
+                     *         "type": "readme",
+                     *         "severity": "low",
+                     *         "ageDays": 1,
+                     *         "maxAgeDays": 1,
+                     *         "staleSince": "2026-01-31T09:30:00.000Z",
+                     *         "acknowledged": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["FreshnessAlert"][];
                 };
             };
@@ -28700,6 +30102,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -28785,6 +30188,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "name": "shop",
+                     *         "size": 1,
+                     *         "modified": "2026-01-31T09:30:00.000Z",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "extension": "md",
+                     *         "directory": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocFile"][];
                 };
             };
@@ -28823,6 +30239,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "files": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocDirectory"][];
                 };
             };
@@ -28881,6 +30305,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocWrite"];
             };
         };
@@ -28961,6 +30390,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "path": "src/helpers.ts",
+                     *         "name": "shop",
+                     *         "size": 1,
+                     *         "modified": "2026-01-31T09:30:00.000Z",
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "extension": "md",
+                     *         "directory": "example",
+                     *         "matches": [
+                     *           {
+                     *             "line": 1,
+                     *             "text": "The tests of the parser belong to it too."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DocMatch"][];
                 };
             };
@@ -29038,6 +30486,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "drift_0a1b2c3d4e5f60718293a4b5",
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "baseline": 1,
+                     *         "current": 1,
+                     *         "deviation": 1,
+                     *         "threshold": 1,
+                     *         "severity": "info",
+                     *         "acknowledged": true,
+                     *         "detectedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftAlert"][];
                 };
             };
@@ -29067,6 +30531,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "notes": "The new model explains it."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftAcknowledge"];
             };
         };
@@ -29103,6 +30572,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftAnalyze"];
             };
         };
@@ -29155,6 +30629,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "mean": 1,
+                     *         "standardDeviation": 1,
+                     *         "sampleSize": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftBaseline"][];
                 };
             };
@@ -29181,6 +30667,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DriftReset"];
             };
         };
@@ -29191,6 +30682,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "agent": "claude",
+                     *         "metric": "action_frequency",
+                     *         "mean": 1,
+                     *         "standardDeviation": 1,
+                     *         "sampleSize": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DriftBaseline"][];
                 };
             };
@@ -29239,6 +30742,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "error_0a1b2c3d4e5f",
+                     *         "context": {
+                     *           "errorMessage": "example",
+                     *           "errorType": "runtime",
+                     *           "occurredAt": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "rootCause": "example",
+                     *         "severity": "low",
+                     *         "optionsConsidered": [
+                     *           {
+                     *             "option": "example",
+                     *             "pros": [
+                     *               "example"
+                     *             ],
+                     *             "cons": [
+                     *               "example"
+                     *             ],
+                     *             "chosen": true
+                     *           }
+                     *         ],
+                     *         "preventionSteps": [
+                     *           "example"
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "relatedTasks": [
+                     *           "task_20260131_a1b2c3"
+                     *         ],
+                     *         "isRepeat": true,
+                     *         "previousOccurrences": 1,
+                     *         "fingerprint": "example",
+                     *         "revision": 1,
+                     *         "analyzedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ErrorAnalysis"][];
                 };
             };
@@ -29297,6 +30841,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "rootCause": "The lock was stale.",
+                 *       "severity": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorAnalysisPatch"];
             };
         };
@@ -29347,6 +30897,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "error_0a1b2c3d4e5f",
+                     *         "context": {
+                     *           "errorMessage": "example",
+                     *           "errorType": "runtime",
+                     *           "occurredAt": "2026-01-31T09:30:00.000Z"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "rootCause": "example",
+                     *         "severity": "low",
+                     *         "optionsConsidered": [
+                     *           {
+                     *             "option": "example",
+                     *             "pros": [
+                     *               "example"
+                     *             ],
+                     *             "cons": [
+                     *               "example"
+                     *             ],
+                     *             "chosen": true
+                     *           }
+                     *         ],
+                     *         "preventionSteps": [
+                     *           "example"
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "relatedTasks": [
+                     *           "task_20260131_a1b2c3"
+                     *         ],
+                     *         "isRepeat": true,
+                     *         "previousOccurrences": 1,
+                     *         "fingerprint": "example",
+                     *         "revision": 1,
+                     *         "analyzedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ErrorAnalysis"][];
                 };
             };
@@ -29402,6 +30993,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "errorMessage": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorSubmission"];
             };
         };
@@ -29462,6 +31058,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "feedback_0a1b2c3d4e5f",
+                     *         "content": "The parser has no tests.",
+                     *         "sentiment": "positive",
+                     *         "resolved": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Feedback"][];
                 };
             };
@@ -29488,6 +31096,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The diff was easy to read.",
+                 *       "sentiment": "positive"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeedbackCreate"];
             };
         };
@@ -29586,6 +31200,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "resolved": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeedbackPatch"];
             };
         };
@@ -29672,6 +31291,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "feedback_0a1b2c3d4e5f",
+                     *         "content": "The parser has no tests.",
+                     *         "sentiment": "positive",
+                     *         "resolved": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Feedback"][];
                 };
             };
@@ -29698,6 +31329,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PullRequestCreate"];
             };
         };
@@ -29874,6 +31510,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "repo": "acme/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["IssueSyncRequest"];
             };
         };
@@ -29939,6 +31580,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "repo": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["IssueSyncConfigPut"];
             };
         };
@@ -30047,6 +31694,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "opened",
+                 *       "issue": {
+                 *         "number": 7,
+                 *         "title": "slugify fails on umlauts"
+                 *       }
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -30125,6 +31781,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "objective": "example",
+                 *       "acceptanceCriteria": [
+                 *         "example"
+                 *       ],
+                 *       "root": {
+                 *         "kind": "task",
+                 *         "taskId": "task_20260131_a1b2c3"
+                 *       },
+                 *       "completionRequirements": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "description": "Two helpers with tests.",
+                 *           "verificationKind": "test"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalCreate"];
             };
         };
@@ -30196,6 +31871,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalRollover"];
             };
         };
@@ -30235,6 +31915,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1,
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalRunLink"];
             };
         };
@@ -30274,6 +31960,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "expectedRevision": 1,
+                 *       "state": "active",
+                 *       "reason": "The release was postponed."
+                 *     }
+                 */
                 "application/json": components["schemas"]["GoalTransitionRequest"];
             };
         };
@@ -30336,6 +32029,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "kind": "policy",
+                     *         "outcome": "allowed",
+                     *         "title": "Add helpers",
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "subject": {},
+                     *         "evaluatedRules": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "type": "code",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "matchedRules": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "label": "Shop",
+                     *             "type": "code",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "steps": [
+                     *           {
+                     *             "label": "Shop",
+                     *             "status": "matched",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ],
+                     *         "redacted": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["GovernanceTrace"][];
                 };
             };
@@ -30468,6 +32200,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "event": "task.created",
+                     *         "filter": {},
+                     *         "action": {
+                     *           "type": "webhook",
+                     *           "url": "https://example.com/"
+                     *         },
+                     *         "enabled": true,
+                     *         "order": 1,
+                     *         "id": "hook_0a1b2c3d4e5f",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Hook"][];
                 };
             };
@@ -30494,6 +32245,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "event": "task.created",
+                 *       "action": {
+                 *         "type": "webhook",
+                 *         "url": "https://example.com/"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookCreate"];
             };
         };
@@ -30536,6 +32297,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -30565,6 +32331,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookPatch"];
             };
         };
@@ -30617,6 +32388,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "hookId": "hook_0a1b2c3d4e5f",
+                     *         "hookName": "example",
+                     *         "event": "task.created",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "action": "webhook",
+                     *         "state": "pending",
+                     *         "success": true,
+                     *         "attempts": 1,
+                     *         "durationMs": 1,
+                     *         "executedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["HookExecution"][];
                 };
             };
@@ -30643,6 +32431,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "event": "task.created",
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["HookFire"];
             };
         };
@@ -30711,6 +32505,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvitationAccept"];
             };
         };
@@ -30773,6 +32572,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserProfilePatch"];
             };
         };
@@ -30806,6 +32610,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiTokenRotate"];
             };
         };
@@ -30854,6 +32663,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "user_0a1b2c3d4e5f",
+                     *         "displayName": "example",
+                     *         "status": "active",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["User"][];
                 };
             };
@@ -30880,6 +32700,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "active"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserPatch"];
             };
         };
@@ -30928,6 +32753,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "example",
+                     *         "name": "shop",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Workspace"][];
                 };
             };
@@ -30954,6 +32790,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceCreate"];
             };
         };
@@ -31022,6 +32863,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspacePatch"];
             };
         };
@@ -31073,6 +32919,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "token_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "name": "shop",
+                     *         "subject": "agent",
+                     *         "userId": "example",
+                     *         "membershipId": "member_0a1b2c3d4e5f",
+                     *         "role": "admin",
+                     *         "state": "active",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ApiToken"][];
                 };
             };
@@ -31180,6 +33043,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "gracePeriodMs": 3600000
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiTokenRotate"];
             };
         };
@@ -31216,6 +33084,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "deviceName": "example",
+                 *       "clientMode": "desktop-local",
+                 *       "capabilities": [
+                 *         "example"
+                 *       ],
+                 *       "scopes": [
+                 *         "workspace:read"
+                 *       ],
+                 *       "role": "admin"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PairingCodeCreate"];
             };
         };
@@ -31267,6 +33148,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "device_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "userId": "example",
+                     *         "membershipId": "member_0a1b2c3d4e5f",
+                     *         "deviceName": "example",
+                     *         "deviceId": "example",
+                     *         "clientId": "example",
+                     *         "clientMode": "desktop-local",
+                     *         "capabilities": [
+                     *           "example"
+                     *         ],
+                     *         "role": "admin",
+                     *         "scopes": [
+                     *           "workspace:read"
+                     *         ],
+                     *         "keyFingerprint": "example",
+                     *         "state": "active",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DeviceSession"][];
                 };
             };
@@ -31382,6 +33288,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "invitation_0a1b2c3d4e5f60718293a4b5",
+                     *         "workspaceId": "example",
+                     *         "email": "example",
+                     *         "role": "admin",
+                     *         "state": "pending",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Invitation"][];
                 };
             };
@@ -31467,6 +33387,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "member_0a1b2c3d4e5f",
+                     *         "userId": "example",
+                     *         "displayName": "example",
+                     *         "role": "admin",
+                     *         "status": "active",
+                     *         "joinedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Member"][];
                 };
             };
@@ -31527,6 +33459,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "read-only"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemberPatch"];
             };
         };
@@ -31563,6 +33500,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceSwitch"];
             };
         };
@@ -31628,6 +33570,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kind": "slack"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationAdapterPut"];
             };
         };
@@ -31698,6 +33645,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "target": {
+                 *         "kind": "squad"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityChannelPut"];
             };
         };
@@ -31739,6 +33693,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "actor": "ada"
+                 *     }
+                 */
                 "application/json": {
                     actor?: string;
                 };
@@ -31812,6 +33771,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitionId": "definition_0a1b2c3d4e5f60718293a4b5",
+                 *       "agent": "claude",
+                 *       "expectedDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityDefinitionImport"];
             };
         };
@@ -31880,6 +33846,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definitionId": "definition_0a1b2c3d4e5f60718293a4b5",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunityDefinitionPreviewRequest"];
             };
         };
@@ -32021,6 +33993,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "externalThreadId": "example",
+                 *       "externalReplyId": "example",
+                 *       "actor": "ada",
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationReply"];
             };
         };
@@ -32060,6 +34040,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommunicationSend"];
             };
         };
@@ -32279,6 +34264,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "github",
+                 *       "credential": "env:GITHUB_TOKEN"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerConnectionPut"];
             };
         };
@@ -32315,6 +34306,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "github",
+                 *       "project": "acme/shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerIntrospect"];
             };
         };
@@ -32380,6 +34377,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "provider": "github",
+                 *       "defaultProjectPath": "acme/shop",
+                 *       "defaultWorkItemType": "issue",
+                 *       "fieldMappings": [
+                 *         {
+                 *           "source": "title",
+                 *           "trackerFieldId": "title"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerProfilePut"];
             };
         };
@@ -32449,6 +34460,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "approvedBy": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerCreate"];
             };
         };
@@ -32488,6 +34505,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerDryRun"];
             };
         };
@@ -32527,6 +34549,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workItemId": "1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerImport"];
             };
         };
@@ -32566,6 +34593,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "workItemId": "1"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TrackerCommentSync"];
             };
         };
@@ -32754,6 +34787,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never>;
             };
         };
@@ -32834,6 +34868,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillScanRequest"];
             };
         };
@@ -33095,6 +35134,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "durationMs": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["FailedRun"][];
                 };
             };
@@ -33415,6 +35465,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "fromAgent": "example",
+                     *         "content": "The parser has no tests.",
+                     *         "type": "code",
+                     *         "delivered": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Notification"][];
                 };
             };
@@ -33441,6 +35503,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The tests pass."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NotificationCreate"];
             };
         };
@@ -33545,6 +35612,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "checked": 0,
+                     *       "created": 0
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         checked: 0;
@@ -33576,6 +35649,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliveredAll"];
             };
         };
@@ -33612,6 +35690,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NotificationIds"];
             };
         };
@@ -33686,6 +35771,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["MentionText"];
             };
         };
@@ -33696,6 +35787,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "fromAgent": "example",
+                     *         "content": "The parser has no tests.",
+                     *         "type": "code",
+                     *         "delivered": true,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Notification"][];
                 };
             };
@@ -33766,6 +35869,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "agent": "claude",
+                     *         "reasons": [
+                     *           "assigned"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskSubscription"][];
                 };
             };
@@ -33891,6 +36005,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "example"
+                     *     }
+                     */
                     "application/json": {
                         openapi: string;
                     } & {
@@ -33939,6 +36058,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "enabled": true,
+                     *         "scope": {},
+                     *         "precedence": 1,
+                     *         "type": "rules",
+                     *         "rules": [
+                     *           {
+                     *             "tool": "example",
+                     *             "action": "example",
+                     *             "effect": "deny"
+                     *           }
+                     *         ],
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Policy"][];
                 };
             };
@@ -33965,6 +36107,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "rules": [
+                 *         {
+                 *           "effect": "deny"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyCreate"];
             };
         };
@@ -34033,6 +36185,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "rules": [
+                 *         {
+                 *           "effect": "deny"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyWrite"];
             };
         };
@@ -34099,6 +36261,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "actionType": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PolicyQuestion"];
             };
         };
@@ -34141,6 +36308,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Project"][];
                 };
             };
@@ -34274,6 +36453,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop and stock"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProjectPatch"];
             };
         };
@@ -34342,6 +36526,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -34352,6 +36543,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Project"][];
                 };
             };
@@ -34392,6 +36595,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "category": "system",
+                     *         "content": "The parser has no tests.",
+                     *         "variables": [
+                     *           "example"
+                     *         ],
+                     *         "version": 1,
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Prompt"][];
                 };
             };
@@ -34418,6 +36638,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "category": "system",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptCreate"];
             };
         };
@@ -34516,6 +36743,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Do {{it}}, and test it.",
+                 *       "changelog": "Asks for tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptPatch"];
             };
         };
@@ -34555,6 +36788,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "claude-sonnet-4-5",
+                 *       "inputTokens": 1200,
+                 *       "outputTokens": 300
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptUsageCreate"];
             };
         };
@@ -34594,6 +36834,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sampleVariables": {
+                 *         "it": "the release"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PromptPreview"];
             };
         };
@@ -34677,6 +36924,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "usedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptUsage"][];
                 };
             };
@@ -34718,6 +36975,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "content": "The parser has no tests.",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptVersion"][];
                 };
             };
@@ -34756,6 +37023,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "promptId": "example",
+                     *         "version": 1,
+                     *         "uses": 1,
+                     *         "inputTokens": 1,
+                     *         "outputTokens": 1,
+                     *         "lastUsedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["PromptStats"][];
                 };
             };
@@ -34804,6 +37083,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "reflection_0a1b2c3d4e5f",
+                     *         "category": "session",
+                     *         "promotionTarget": "example",
+                     *         "confidence": 1,
+                     *         "source": {
+                     *           "kind": "task-run"
+                     *         },
+                     *         "summary": "Adds slugify(text) with tests.",
+                     *         "evidence": [
+                     *           {
+                     *             "kind": "example",
+                     *             "title": "Add helpers",
+                     *             "content": "The parser has no tests."
+                     *           }
+                     *         ],
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "status": "pending",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Reflection"][];
                 };
             };
@@ -34830,6 +37136,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "category": "session",
+                 *       "promotionTarget": "example",
+                 *       "confidence": 1,
+                 *       "source": {
+                 *         "kind": "task-run"
+                 *       },
+                 *       "summary": "Adds slugify(text) with tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionCreate"];
             };
         };
@@ -34933,6 +37250,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewedBy": "ada",
+                 *       "reviewerNote": "It has held three times."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionAccept"];
             };
         };
@@ -34972,6 +37295,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "targetId": "reflection_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionMerge"];
             };
         };
@@ -35011,6 +37339,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reviewedBy": "ada",
+                 *       "reviewerNote": "It held once."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReflectionReject"];
             };
         };
@@ -35059,6 +37393,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "report_0a1b2c3d4e5f",
+                     *         "title": "Add helpers",
+                     *         "template": "audit",
+                     *         "size": 1,
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedBy": "example",
+                     *         "brand": {
+                     *           "name": "shop",
+                     *           "color": "#3b82f6",
+                     *           "footer": "example"
+                     *         },
+                     *         "includeToc": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Report"][];
                 };
             };
@@ -35153,7 +37505,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
                 };
             };
             /** @description Refused */
@@ -35205,6 +37561,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "color": "#3b82f6",
+                 *       "footer": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportBrandWrite"];
             };
         };
@@ -35241,6 +37604,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "template": "audit",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReportGenerate"];
             };
         };
@@ -35280,6 +37650,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "audit",
+                     *         "label": "Shop",
+                     *         "includeToc": true,
+                     *         "sections": [
+                     *           "example"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ReportTemplate"][];
                 };
             };
@@ -35363,6 +37745,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "schemaVersion": "run-approval/v1",
+                     *         "id": "runapproval_0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+                     *         "workspaceId": "example",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "provider": "claude",
+                     *         "agentId": "example",
+                     *         "requestKind": "approval",
+                     *         "actionClass": "tool",
+                     *         "action": "example",
+                     *         "actionHash": "0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "details": {},
+                     *         "resourceScope": [
+                     *           "example"
+                     *         ],
+                     *         "workingDirectory": "example",
+                     *         "riskClass": "low",
+                     *         "policyReason": "example",
+                     *         "evidenceRevision": 1,
+                     *         "providerRequestId": "example",
+                     *         "threadId": "example",
+                     *         "turnId": "example",
+                     *         "itemId": "example",
+                     *         "mobileSafe": true,
+                     *         "takesResponse": true,
+                     *         "status": "pending",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["RunApproval"][];
                 };
             };
@@ -35467,6 +37885,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChildLaunch"];
             };
         };
@@ -35607,6 +38030,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BridgedToolCall"];
             };
         };
@@ -35672,6 +38102,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -35682,6 +38119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {} */
                     "application/json": unknown;
                 };
             };
@@ -35746,6 +38184,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxPresetCreate"];
             };
         };
@@ -35814,6 +38257,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxPresetUpdate"];
             };
         };
@@ -35880,6 +38328,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "presetId": "example",
+                 *       "provider": "process"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SandboxQuestion"];
             };
         };
@@ -35928,6 +38382,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "launch": {},
+                     *         "spec": {
+                     *           "cron": "0 6 * * 1-5"
+                     *         },
+                     *         "paused": true,
+                     *         "id": "scheduled_0a1b2c3d4e5f",
+                     *         "createdBy": "ada",
+                     *         "lastOutcome": {
+                     *           "at": "2026-01-31T09:30:00.000Z",
+                     *           "status": "running",
+                     *           "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *           "code": "example",
+                     *           "message": "The tests pass."
+                     *         },
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScheduledLaunch"][];
                 };
             };
@@ -36036,6 +38514,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -36065,6 +38548,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "paused": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScheduledLaunchPatch"];
             };
         };
@@ -36110,6 +38598,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "triggered": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         triggered: true;
@@ -36381,6 +38874,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "profileId": "scoring_0a1b2c3d4e5f",
+                 *       "output": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringRequest"];
             };
         };
@@ -36441,6 +38940,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "profileId": "scoring_0a1b2c3d4e5f",
+                     *         "profileRevision": 1,
+                     *         "score": 1,
+                     *         "compositeMethod": "weightedAverage",
+                     *         "scorerResults": [
+                     *           {
+                     *             "scorerId": "example",
+                     *             "name": "shop",
+                     *             "type": "code",
+                     *             "weight": 1,
+                     *             "score": 1,
+                     *             "explanation": "example"
+                     *           }
+                     *         ],
+                     *         "evaluatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "evaluatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScoringEvaluation"][];
                 };
             };
@@ -36481,6 +39003,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "scoring_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "compositeMethod": "weightedAverage",
+                     *         "scorers": [
+                     *           {
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "name": "shop",
+                     *             "weight": 1,
+                     *             "target": "output",
+                     *             "type": "RegexMatch",
+                     *             "pattern": "example",
+                     *             "flags": "i",
+                     *             "invert": true
+                     *           }
+                     *         ],
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ScoringProfile"][];
                 };
             };
@@ -36507,6 +39053,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "compositeMethod": "weightedAverage",
+                 *       "scorers": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "type": "RegexMatch",
+                 *           "pattern": "example"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringProfileInput"];
             };
         };
@@ -36575,6 +39135,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "compositeMethod": "weightedAverage",
+                 *       "scorers": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop",
+                 *           "type": "RegexMatch",
+                 *           "pattern": "example"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScoringProfileInput"];
             };
         };
@@ -36638,6 +39212,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "query": "umlauts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SearchRequest"];
             };
         };
@@ -36671,6 +39250,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "embed": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["SearchRefresh"];
             };
         };
@@ -36733,6 +39317,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "squadChat": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["FeatureSettingsPatch"];
             };
         };
@@ -36824,6 +39413,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "rules": [
+                 *         {
+                 *           "id": "plan-first",
+                 *           "name": "Plan first",
+                 *           "from": "todo",
+                 *           "to": "in-progress",
+                 *           "gates": [
+                 *             "require-plan"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionHooksWrite"];
             };
         };
@@ -36857,6 +39462,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionHooksPatch"];
             };
         };
@@ -36893,6 +39503,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Plan first",
+                 *       "from": "todo",
+                 *       "to": "in-progress",
+                 *       "gates": [
+                 *         "require-plan"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionRuleCreate"];
             };
         };
@@ -36961,6 +39581,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Plan first",
+                 *       "from": "todo",
+                 *       "to": "in-progress",
+                 *       "gates": [
+                 *         "require-plan"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionRuleWrite"];
             };
         };
@@ -37027,6 +39657,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "toStatus": "todo"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TransitionQuestion"];
             };
         };
@@ -37085,6 +39721,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "resource_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "type": "prompt",
+                     *         "content": "The parser has no tests.",
+                     *         "tags": [
+                     *           "example"
+                     *         ],
+                     *         "projectIds": [
+                     *           "example"
+                     *         ],
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SharedResource"][];
                 };
             };
@@ -37111,6 +39766,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "type": "prompt",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceCreate"];
             };
         };
@@ -37209,6 +39871,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "House rules"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourcePatch"];
             };
         };
@@ -37248,6 +39915,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "projectIds": [
+                 *         "shop"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceMount"];
             };
         };
@@ -37287,6 +39961,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "projectIds": [
+                 *         "shop"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SharedResourceMount"];
             };
         };
@@ -37343,6 +40024,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "skillId": "skill_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "path": "src/helpers.ts",
+                     *         "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "declaredCapabilities": [
+                     *           "filesystem.read"
+                     *         ],
+                     *         "observedCapabilities": [
+                     *           {
+                     *             "capability": "filesystem.read",
+                     *             "confidence": 1,
+                     *             "evidence": [
+                     *               {
+                     *                 "source": "example",
+                     *                 "label": "Shop"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "undeclaredObservedCapabilities": [
+                     *           "filesystem.read"
+                     *         ],
+                     *         "status": "aligned",
+                     *         "severity": "low",
+                     *         "findings": [
+                     *           {
+                     *             "kind": "undeclared-capability",
+                     *             "capability": "example",
+                     *             "severity": "low",
+                     *             "message": "The tests pass."
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillProfile"][];
                 };
             };
@@ -37404,6 +40123,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillCapabilityRemediation"];
             };
         };
@@ -37443,6 +40167,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "filesystem.read",
+                     *         "title": "Add helpers",
+                     *         "description": "Two helpers with tests.",
+                     *         "severity": "low"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillCapabilityDefinition"][];
                 };
             };
@@ -37516,6 +40250,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "owner": "example",
+                 *       "reason": "The release was postponed.",
+                 *       "expiresAt": "2026-01-31T09:30:00.000Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillExceptionCreate"];
             };
         };
@@ -37585,6 +40326,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": "high"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillSecurityRemediation"];
             };
         };
@@ -37624,6 +40370,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "category": "code-execution",
+                     *         "severity": "low",
+                     *         "recommendation": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillSecurityPattern"][];
                 };
             };
@@ -37650,6 +40407,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "path": "src/helpers.ts"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SkillScanRequest"];
             };
         };
@@ -37702,6 +40464,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "scan_0a1b2c3d4e5f",
+                     *         "skillId": "skill_0a1b2c3d4e5f",
+                     *         "targetType": "skill",
+                     *         "path": "src/helpers.ts",
+                     *         "skillName": "example",
+                     *         "digest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "severity": "low",
+                     *         "riskScore": 1,
+                     *         "recommendation": "safe",
+                     *         "findingCount": 1,
+                     *         "profileStatus": "aligned",
+                     *         "includeReferencedFiles": true,
+                     *         "scannedAt": "2026-01-31T09:30:00.000Z",
+                     *         "scannedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["SkillScanSummary"][];
                 };
             };
@@ -37766,6 +40548,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Sprint"][];
                 };
             };
@@ -37792,6 +40586,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SprintCreate"];
             };
         };
@@ -37893,6 +40692,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Sprint 12"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SprintPatch"];
             };
         };
@@ -37961,6 +40765,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -37971,6 +40782,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Sprint"][];
                 };
             };
@@ -38011,6 +40834,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "previousStatus": "idle",
+                     *         "newStatus": "idle"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["StatusChange"][];
                 };
             };
@@ -38082,6 +40915,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "previousStatus": "idle",
+                     *         "newStatus": "idle"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["StatusChange"][];
                 };
             };
@@ -38207,7 +41050,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -38336,6 +41184,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskType"][];
                 };
             };
@@ -38362,6 +41222,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskTypeCreate"];
             };
         };
@@ -38463,6 +41328,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "label": "Bug"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskTypePatch"];
             };
         };
@@ -38531,6 +41401,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ManagedListOrder"];
             };
         };
@@ -38541,6 +41418,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "label": "Shop",
+                     *         "order": 1,
+                     *         "revision": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TaskType"][];
                 };
             };
@@ -38778,6 +41667,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "templateId": "template_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateApplication"];
             };
         };
@@ -38788,6 +41682,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -38858,6 +41757,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "att_0a1b2c3d4e5f",
+                     *         "filename": "example",
+                     *         "originalName": "example",
+                     *         "mimeType": "example",
+                     *         "size": 1,
+                     *         "hasText": true
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Attachment"][];
                 };
             };
@@ -39124,6 +42035,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskCheckpointSave"];
             };
         };
@@ -39198,6 +42114,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "author": "ada",
+                     *         "text": "The tests of the parser belong to it too.",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z",
+                     *         "revision": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Comment"][];
                 };
             };
@@ -39305,6 +42232,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "The tests of the parser belong to it too."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommentPatch"];
             };
         };
@@ -39379,6 +42311,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "type": "document",
+                     *         "status": "pending",
+                     *         "version": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Deliverable"][];
                 };
             };
@@ -39408,6 +42351,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliverableCreate"];
             };
         };
@@ -39480,6 +42428,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "status": "accepted"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeliverablePatch"];
             };
         };
@@ -39708,6 +42661,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "decision",
+                     *         "content": "The parser has no tests.",
+                     *         "score": 1
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Observation"][];
                 };
             };
@@ -39890,6 +42853,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "section": "Done",
+                 *       "content": "The parser is done."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskProgressAppend"];
             };
         };
@@ -40164,6 +43133,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "completed": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubtaskPatch"];
             };
         };
@@ -40202,6 +43176,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "criteriaIndex": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["CriterionToggle"];
             };
         };
@@ -40283,6 +43262,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "duration": 5400,
+                 *       "description": "Review with Bob"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TimeEntryCreate"];
             };
         };
@@ -40504,6 +43489,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "checked": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["VerificationStepPatch"];
             };
         };
@@ -40559,6 +43549,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "product_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "kind": "document",
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProduct"][];
                 };
             };
@@ -40588,6 +43597,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskWorkProductCreate"];
             };
         };
@@ -40659,6 +43674,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "leaseSeconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeCreate"];
             };
         };
@@ -40735,6 +43755,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "leaseSeconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeAdopt"];
             };
         };
@@ -40806,6 +43831,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Add slugify with tests"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeCommit"];
             };
         };
@@ -40845,6 +43875,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "Merge the helpers",
+                 *       "commit": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeMerge"];
             };
         };
@@ -40916,6 +43952,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "onto": "0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorktreeRebase"];
             };
         };
@@ -41001,6 +44042,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "sprint": "example",
+                     *         "taskCount": 1,
+                     *         "tasks": [
+                     *           {
+                     *             "title": "Add helpers",
+                     *             "description": "Two helpers with tests.",
+                     *             "type": "code",
+                     *             "status": "todo",
+                     *             "priority": "low",
+                     *             "subtasks": [
+                     *               {
+                     *                 "id": "task_20260131_a1b2c3",
+                     *                 "title": "Add helpers",
+                     *                 "completed": true
+                     *               }
+                     *             ],
+                     *             "id": "task_20260131_a1b2c3",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *             "revision": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ArchiveSuggestion"][];
                 };
             };
@@ -41085,6 +44154,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sprint": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkArchive"];
             };
         };
@@ -41121,6 +44195,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskSelection"];
             };
         };
@@ -41157,6 +44238,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskIds": [
+                 *         "task_20260131_a1b2c3"
+                 *       ],
+                 *       "updates": {
+                 *         "priority": "high"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkUpdate"];
             };
         };
@@ -41222,6 +44313,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "orderedIds": [
+                 *         "task_20260131_a1b2c3",
+                 *         "task_20260130_d4e5f6"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskOrder"];
             };
         };
@@ -41354,6 +44453,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1
+                     *     }
+                     */
                     "application/json": {
                         count: number;
                     };
@@ -41410,6 +44514,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41436,6 +44549,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "run.started",
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TelemetryInput"];
             };
         };
@@ -41472,6 +44592,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "type": "run.started",
+                 *           "taskId": "task_20260131_a1b2c3",
+                 *           "agent": "claude"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TelemetryBulk"];
             };
         };
@@ -41482,6 +44613,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recorded": 1,
+                     *       "ids": [
+                     *         "example"
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         ids: string[];
                         recorded: number;
@@ -41530,6 +44669,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41584,6 +44732,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "type": "run.started",
+                     *         "timestamp": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["TelemetryEvent"][];
                 };
             };
@@ -41642,6 +44799,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "template_0a1b2c3d4e5f",
+                     *         "name": "shop",
+                     *         "taskDefaults": {},
+                     *         "version": 1,
+                     *         "created": "2026-01-31T09:30:00.000Z",
+                     *         "updated": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Template"][];
                 };
             };
@@ -41668,6 +44837,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "taskDefaults": {}
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateCreate"];
             };
         };
@@ -41766,6 +44941,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Bug report"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplatePatch"];
             };
         };
@@ -41802,6 +44982,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "runId": "attempt_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TemplateDistillation"];
             };
         };
@@ -41841,6 +45026,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "role": "example",
+                     *         "allowed": [
+                     *           "example"
+                     *         ],
+                     *         "denied": [
+                     *           "example"
+                     *         ],
+                     *         "description": "Two helpers with tests.",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["ToolPolicy"][];
                 };
             };
@@ -41867,6 +45069,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolPolicyCreate"];
             };
         };
@@ -41935,6 +45142,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "allowed": [
+                 *         "read",
+                 *         "search"
+                 *       ],
+                 *       "denied": [
+                 *         "shell"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolPolicyWrite"];
             };
         };
@@ -42004,6 +45222,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolQuestion"];
             };
         };
@@ -42078,6 +45301,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example",
+                 *       "transport": {
+                 *         "kind": "stdio",
+                 *         "command": "example"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolServerCreate"];
             };
         };
@@ -42146,6 +45378,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "example",
+                 *       "transport": {
+                 *         "kind": "stdio",
+                 *         "command": "example"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolServerWrite"];
             };
         };
@@ -42215,6 +45456,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "bypassCache": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolDiscoveryRequest"];
             };
         };
@@ -42251,6 +45497,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3",
+                 *       "attemptId": "attempt_01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                 *       "catalogDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ToolCallRequest"];
             };
         };
@@ -42324,6 +45580,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "operationId": "2026-01-31",
+                 *       "serverId": "example",
+                 *       "tool": "example",
+                 *       "stageId": "example",
+                 *       "catalogDigest": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolCallRequest"];
             };
         };
@@ -42360,6 +45625,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "toolServers": [
+                 *         "example"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolsRequest"];
             };
         };
@@ -42399,6 +45671,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "approvalId": "approval_0a1b2c3d4e5f"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowToolWithdrawal"];
             };
         };
@@ -42679,6 +45956,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "runId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WatcherQuestion"];
             };
         };
@@ -42733,6 +46015,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "product_0a1b2c3d4e5f",
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "title": "Add helpers",
+                     *         "kind": "document",
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "revision": 1,
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedBy": "example"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProduct"][];
                 };
             };
@@ -42759,6 +46060,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "title": "Add helpers",
+                 *       "content": "The parser has no tests.",
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductCreate"];
             };
         };
@@ -42857,6 +46165,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "Both runs fail alike.",
+                 *       "changelog": "Adds the second run."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductPatch"];
             };
         };
@@ -42929,6 +46243,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "version": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkProductRestore"];
             };
         };
@@ -42980,6 +46299,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "version": 1,
+                     *         "format": "markdown",
+                     *         "size": 1,
+                     *         "sha256": "sha256:0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdBy": "ada"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkProductVersion"][];
                 };
             };
@@ -43052,6 +46383,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "example",
+                     *         "name": "shop",
+                     *         "version": 1,
+                     *         "steps": 1,
+                     *         "rights": {
+                     *           "view": true,
+                     *           "edit": true,
+                     *           "execute": true
+                     *         },
+                     *         "revision": 1,
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowSummary"][];
                 };
             };
@@ -43078,6 +46426,31 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "build",
+                 *       "name": "Build it",
+                 *       "agents": [
+                 *         {
+                 *           "id": "coder",
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "steps": [
+                 *         {
+                 *           "id": "code",
+                 *           "type": "agent",
+                 *           "agent": "coder",
+                 *           "input": "Add the helpers."
+                 *         },
+                 *         {
+                 *           "id": "approval",
+                 *           "type": "gate",
+                 *           "input": "Release it?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDefinition"];
             };
         };
@@ -43088,6 +46461,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "workflowId": "example"
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         success: true;
@@ -43150,6 +46529,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Build it",
+                 *       "agents": [
+                 *         {
+                 *           "id": "coder",
+                 *           "agent": "claude"
+                 *         }
+                 *       ],
+                 *       "steps": [
+                 *         {
+                 *           "id": "code",
+                 *           "type": "agent",
+                 *           "agent": "coder",
+                 *           "input": "Add the helpers."
+                 *         },
+                 *         {
+                 *           "id": "approval",
+                 *           "type": "gate",
+                 *           "input": "Release it?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowReplacement"];
             };
         };
@@ -43248,6 +46651,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "editors": [
+                 *         "ada"
+                 *       ],
+                 *       "public": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowAccessChange"];
             };
         };
@@ -43287,6 +46698,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "release": "1.4.0"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDryRunRequest"];
             };
         };
@@ -43385,6 +46803,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "version": 1,
+                     *         "at": "2026-01-31T09:30:00.000Z",
+                     *         "by": "example",
+                     *         "definition": {
+                     *           "id": "example",
+                     *           "name": "shop",
+                     *           "agents": [
+                     *             {
+                     *               "id": "task_20260131_a1b2c3"
+                     *             }
+                     *           ],
+                     *           "steps": [
+                     *             {
+                     *               "type": "agent",
+                     *               "id": "task_20260131_a1b2c3",
+                     *               "agent": "claude"
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"][];
                 };
             };
@@ -43445,6 +46888,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowDraftDryRun"];
             };
         };
@@ -43481,6 +46929,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowSource"];
             };
         };
@@ -43517,6 +46970,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "yaml": "id: build\nname: Build it\nagents:\n  - id: coder\n    agent: claude\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?\n"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowSource"];
             };
         };
@@ -43594,6 +47052,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "task_20260131_a1b2c3",
+                     *         "name": "shop",
+                     *         "description": "Two helpers with tests.",
+                     *         "steps": [
+                     *           "example"
+                     *         ]
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRecipe"][];
                 };
             };
@@ -43623,6 +47093,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "build",
+                 *       "agent": "claude"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RecipeMaterialization"];
             };
         };
@@ -43673,6 +47149,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "revision": 1,
+                     *         "workflowId": "example",
+                     *         "workflowVersion": 1,
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "status": "pending",
+                     *         "currentStep": "example",
+                     *         "startedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "error": "The task does not exist.",
+                     *         "resumedFrom": "01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRunSummary"][];
                 };
             };
@@ -43772,7 +47267,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"></svg> */
+                    "image/svg+xml": string;
                 };
             };
             /** @description Refused */
@@ -43801,6 +47297,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "stepId": "example",
+                 *       "parentRunId": "example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowRecoveryCancel"];
             };
         };
@@ -43840,6 +47342,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "release": "1.4.1"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowRunResume"];
             };
         };
@@ -43881,6 +47390,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "comment": "Go on with the release."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepDecision"];
             };
         };
@@ -43922,6 +47436,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "comment": "The tests are red."
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepDecision"];
             };
         };
@@ -43963,6 +47482,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "taskId": "task_20260131_a1b2c3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkflowStepLaunch"];
             };
         };
@@ -44045,6 +47569,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01JJXYZ0ABCDEFGHJKMNPQRSTV",
+                     *         "revision": 1,
+                     *         "workflowId": "example",
+                     *         "workflowVersion": 1,
+                     *         "taskId": "task_20260131_a1b2c3",
+                     *         "status": "pending",
+                     *         "currentStep": "example",
+                     *         "startedBy": "example",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "startedAt": "2026-01-31T09:30:00.000Z",
+                     *         "endedAt": "2026-01-31T09:30:00.000Z",
+                     *         "error": "The task does not exist.",
+                     *         "resumedFrom": "01JJXYZ0ABCDEFGHJKMNPQRSTV"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["WorkflowRunSummary"][];
                 };
             };
@@ -44126,6 +47669,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example",
+                 *       "name": "shop",
+                 *       "capabilities": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceManifestInput"];
             };
         };
@@ -44168,7 +47723,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # Of this board
+                     *     name: Shop
+                     */
+                    "application/yaml": string;
                 };
             };
             /** @description Refused */
@@ -44194,6 +47753,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "workspaceId: shop\nname: Shop\ncapabilities: []\n",
+                 *       "format": "yaml"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"];
             };
         };
@@ -44268,6 +47833,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "content": "The parser has no tests."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ImportedDocument"] | {
                     [key: string]: unknown;
                 };
@@ -44344,6 +47914,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workspaceId": "example",
+                 *       "name": "shop",
+                 *       "capabilities": [
+                 *         {
+                 *           "id": "task_20260131_a1b2c3",
+                 *           "name": "shop"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceManifestInput"];
             };
         };
@@ -44412,6 +47994,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "action": "opened",
+                 *       "issue": {
+                 *         "number": 7,
+                 *         "title": "slugify fails on umlauts"
+                 *       }
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -44564,6 +48155,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
                 "application/json": unknown;
             };
         };
@@ -44574,6 +48172,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {} */
                     "application/json": unknown;
                 };
             };
@@ -44603,7 +48202,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    /**
+                     * @example # TYPE process_uptime_seconds gauge
+                     *     process_uptime_seconds 42
+                     */
+                    "text/plain": string;
                 };
             };
             /** @description Refused */
