@@ -82,7 +82,7 @@ describe('benchmarks of a fleet, at their smallest', () => {
     });
     expect(rowOf(output, 'follows the run only').slice(1)).toEqual(["'no'", '1000', 'true']);
     expect(rowOf(output, 'and is sent 20 MB of notices').slice(1)).toEqual([
-      expect.stringMatching(/1006|1013/),
+      expect.stringContaining('1013 too slow'),
       '1000',
       'true',
     ]);
