@@ -4,7 +4,7 @@
  * Against a store of its own (MongoDB when `MONGODB_URL` names an empty database).
  *
  *     npm run build && node dist/bench/fleet/decisions.js
- *     FLEET_DEPTHS=0,1000,10000 FLEET_HOST_COUNTS=1,10,100 FLEET_RUN_COUNTS=0,1000,5000 node dist/bench/fleet/decisions.js
+ *     FLEET_DEPTHS=0,10000 FLEET_HOST_COUNTS=1,100 FLEET_RUN_COUNTS=0,5000 node dist/bench/fleet/decisions.js
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
@@ -24,10 +24,11 @@ import { inParallel, percentile } from '../latency';
 import { openControl } from './control';
 import { sizeOf, sizesOf } from './sizes';
 
-const depths = sizesOf('FLEET_DEPTHS', [0, 1_000, 10_000]);
+const depths = sizesOf('FLEET_DEPTHS', [0, 1_000]);
 const hostCounts = sizesOf('FLEET_HOST_COUNTS', [1, 10, 100]);
-const runCounts = sizesOf('FLEET_RUN_COUNTS', [0, 1_000, 5_000]);
-const times = sizeOf('FLEET_DECISIONS', 60);
+const runCounts = sizesOf('FLEET_RUN_COUNTS', [0, 1_000]);
+const times = sizeOf('FLEET_DECISIONS', 30);
+/** Launches of each on every host: a queue has as many lanes as hosts and workspaces multiplied. */
 const workspaces = 4;
 const leaseMs = 3_600_000;
 
@@ -41,7 +42,7 @@ function aRequest(hosts: number, fields: Partial<AdmissionRequest> = {}): Admiss
   attempts += 1;
   return sampleRequest(`attempt_${String(attempts).padStart(12, '0')}`, {
     hostId: hostId(attempts % hosts),
-    workspaceId: `w-${attempts % workspaces}`,
+    workspaceId: `w-${Math.floor(attempts / hosts) % workspaces}`,
     requestedAt: new Date().toISOString(),
     ...fields,
   });
@@ -94,7 +95,8 @@ async function withFleet<T>(hosts: number, work: (control: AdmissionControl) => 
 }
 
 async function fill({ queue, requests }: AdmissionControl, hosts: number, depth: number): Promise<void> {
-  await inParallel(depth - (await queue.depth()), 8, async () => {
+  // Writes that arrive together share one commit.
+  await inParallel(depth - (await queue.depth()), 64, async () => {
     const request = await requests.put(aRequest(hosts));
     const entry = { ...request, enqueuedAt: new Date().toISOString(), limitingKey: globalScope.key };
     await queue.enqueue({ ...entry, limitingPolicies: [evaluated(oneRun)] });
@@ -178,7 +180,10 @@ async function byRuns(): Promise<Record<string, Record<string, string>>> {
     let held = 0;
     for (const [index, runs] of [runCounts[0] ?? 0, ...runCounts].entries()) {
       for (; held < runs; held += 1) {
-        await decide(control, hosts);
+        const { id, decision } = await decide(control, hosts);
+        if (decision !== 'held') {
+          throw new Error(`${id} is ${decision}.`);
+        }
       }
       const admit = await measured(async () => {
         const { id } = await decide(control, hosts);
