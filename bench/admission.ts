@@ -17,20 +17,12 @@ import { type CapacityPolicy, evaluated, globalScope, hostKey } from '../domain/
 import type { AdmissionRequest } from '../domain/admission/request';
 import { sampleRequest } from '../domain/admission/sample-request';
 import { createLog } from '../platform/log/log';
-import { nodePart } from '../platform/processes/parts/node-part';
-import { eventually } from '../platform/testing/eventually';
-import { startAll } from '../scripts/start-all';
-import { createTraceStore } from '../stores/governance/trace-store';
 import type { Database } from '../stores/port/collection';
 import { openDatabase } from '../stores/port/open';
-import { createAdmissionRequestStore } from '../stores/runs/admission/admission-request-store';
-import { createQueueStore } from '../stores/runs/admission/queue-store';
-import { createReservationStore } from '../stores/runs/admission/reservation-store';
-import { createTreeStore } from '../stores/runs/admission/tree-store';
-import { createSettingsStore } from '../stores/settings/settings-store';
-import { createTelemetryStore } from '../stores/system/telemetry-store';
+import { openControl as openFleetControl } from './fleet/control';
+import { startFleet } from './fleet/start';
 import { inParallel, percentile } from './latency';
-import { boardOf, configureAgents, createTask, openService, type Run, startRun, stopRun } from './service';
+import { boardOf, configureAgents, createTask, type Run, startRun, stopRun } from './service';
 
 const depths = [0, 1_000, 10_000];
 const workers = [1, 2, 4];
@@ -106,30 +98,12 @@ async function fill({ queue, requests }: AdmissionControl, depth: number, hostId
   });
 }
 
-async function openControl(database: Database, maxRuns: number): Promise<AdmissionControl> {
-  const [requests, reservations, queue, trees, settings] = await Promise.all([
-    createAdmissionRequestStore(database),
-    createReservationStore(database),
-    createQueueStore(database),
-    createTreeStore(database),
-    createSettingsStore(database, { BOARD_MAX_RUNS: maxRuns, BOARD_RUN_TIMEOUT_MS: 60_000 }),
-  ]);
-  await settings.patch({ admission: { queue: { globalLimit: 100_000, perWorkspaceLimit: 100_000 } } });
-  const capacityOf = async (id: string) => ({ takesWork: id !== 'away', runs: undefined });
-  return {
-    requests,
-    reservations,
-    queue,
-    trees,
-    settings,
+const openControl = (database: Database, maxRuns: number): Promise<AdmissionControl> =>
+  openFleetControl(database, {
+    maxRuns,
+    hosts: { capacityOf: async (id) => ({ takesWork: id !== 'away', runs: undefined }) },
     log,
-    telemetry: await createTelemetryStore(database),
-    traces: await createTraceStore(database),
-    hosts: { capacityOf },
-    now: () => new Date(),
-    wakeScheduler: async () => undefined,
-  };
-}
+  });
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now();
@@ -221,44 +195,19 @@ async function measureDecisions(database: Database): Promise<Row[]> {
   return rows;
 }
 
-/** A service with `count` worker processes, and what ends all of it. */
-async function startFleet(dir: string, count: number, maxRuns: number) {
-  const environment = { ...openService, BOARD_DRAIN_MS: '0', BOARD_MAX_RUNS: String(maxRuns) };
-  const service = await startAll({ environment, dataDir: dir, ports: { api: 0 }, quiet: true });
-  const parts = Array.from({ length: count - 1 }, (_, index) =>
-    nodePart({
-      name: `worker-${index + 2}`,
-      script: join(__dirname, '..', 'worker', 'main.js'),
-      environment: () => ({ ...environment, BOARD_DATA_DIR: dir, TEMPORAL_ADDRESS: service.temporalAddress }),
-      output: { file: join(dir, 'logs', `worker-${index + 2}.log`) },
-    }),
-  );
-  const others = await Promise.all(parts.map((part) => part.start()));
-  // One that still starts takes the processors, and nothing over.
-  await eventually(
-    () => {
-      if (!parts.every((part) => part.isReady())) {
-        throw new Error('Not every worker is ready.');
-      }
-    },
-    { withinMs: 60_000 },
-  );
+/** A service with `workers` worker processes, and an agent that works elsewhere. */
+async function openFleet(dir: string, workers: number, maxRuns: number) {
+  const { service, close } = await startFleet(dir, { workers, maxRuns });
   const board = boardOf(service);
   await configureAgents(board, [{ type: 'elsewhere', name: 'Elsewhere', provider: 'remote-callback' }]);
-  return {
-    board,
-    close: async () => {
-      await Promise.all(others.map((worker) => worker.stop(10_000)));
-      await service.stop();
-    },
-  };
+  return { board, close };
 }
 
 const aTask = (board: BoardClient): Promise<string> => createTask(board, { title: 'Bench', agent: 'elsewhere' });
 
 async function measureLaunches(count: number): Promise<Row> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
-  const { board, close } = await startFleet(dir, count, 10_000);
+  const { board, close } = await openFleet(dir, count, 10_000);
   try {
     const tasks = await Promise.all(Array.from({ length: launches }, () => aTask(board)));
     // Each worker compiles what runs a workflow when it is given its first one.
@@ -281,7 +230,7 @@ async function measureLaunches(count: number): Promise<Row> {
 /** From one run releasing its capacity to the next one having it, by the reservations. */
 async function measureHandover(depth: number): Promise<Row> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
-  const { board, close } = await startFleet(dir, 1, 1);
+  const { board, close } = await openFleet(dir, 1, 1);
   try {
     const database = await openDatabase({ mongoUrl: process.env.MONGODB_URL, dataDir: dir, log });
     try {

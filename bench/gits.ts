@@ -1,12 +1,13 @@
 /**
  * How many git processes a run starts, step by step: in a new worktree, in one that is there, and with an agent that changes
- * a file; in a repository without a remote and in one with it.
+ * a file; in a repository without a remote and in one with it. Beside them, the commands that a person who does the same by hand
+ * cannot do without, and how long those take.
  *
  *     npm run build && node dist/bench/gits.js
  *
  * With `--commands` it prints each command, too. Processes that git starts itself are not counted.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -104,7 +105,45 @@ async function measure(
   }));
 }
 
-function print(scenarios: readonly Scenario[]): void {
+/** The same by hand: what each scenario needs of git at least. */
+function commandsByHand(
+  worktree: string,
+  remote: boolean,
+): Record<string, { in: 'repository' | 'worktree'; args: string[] }[]> {
+  const fetch = { in: 'repository' as const, args: ['fetch', '--quiet', 'origin'] };
+  return {
+    'new worktree': [
+      ...(remote ? [fetch] : []),
+      { in: 'repository', args: ['worktree', 'add', '--quiet', '-b', 'by-hand', worktree, 'main'] },
+    ],
+    later: [{ in: 'worktree', args: ['status', '--porcelain'] }],
+    'with a change': [
+      { in: 'worktree', args: ['add', '--all'] },
+      { in: 'worktree', args: ['commit', '--quiet', '-m', 'Change'] },
+    ],
+  };
+}
+
+async function measureByHand(directory: string): Promise<Record<string, { gits: number; ms: number }>> {
+  const rows: Record<string, { gits: number; ms: number }> = {};
+  for (const name of ['plain', 'with-remote']) {
+    const repository = join(directory, name);
+    const worktree = join(directory, `${name}-by-hand`);
+    for (const [what, commands] of Object.entries(commandsByHand(worktree, name === 'with-remote'))) {
+      if (what === 'with a change') {
+        await writeFile(join(worktree, 'added.txt'), '');
+      }
+      const startedAt = performance.now();
+      for (const command of commands) {
+        await git(command.in === 'repository' ? repository : worktree, ...command.args);
+      }
+      rows[`${name}: ${what}`] = { gits: commands.length, ms: Math.round(performance.now() - startedAt) };
+    }
+  }
+  return rows;
+}
+
+function print(scenarios: readonly Scenario[], byHand: Record<string, { gits: number; ms: number }>): void {
   const steps = [...new Set(scenarios.flatMap(({ gits }) => gits.map(({ step }) => step)))];
   const rows = [...steps, 'all'].map((step) => [
     step,
@@ -112,7 +151,14 @@ function print(scenarios: readonly Scenario[]): void {
       scenarios.map(({ name, gits }) => [name, gits.filter((each) => step === 'all' || each.step === step).length]),
     ),
   ]);
-  console.table(Object.fromEntries(rows));
+  const floor = (of: 'gits' | 'ms') => Object.fromEntries(scenarios.map(({ name }) => [name, byHand[name]?.[of] ?? 0]));
+  const ratio = ({ name, gits }: Scenario) => Math.round((gits.length / (byHand[name]?.gits ?? NaN)) * 10) / 10;
+  console.table({
+    ...Object.fromEntries(rows),
+    'by hand': floor('gits'),
+    'by hand, ms': floor('ms'),
+    'all, times by hand': Object.fromEntries(scenarios.map((scenario) => [scenario.name, ratio(scenario)])),
+  });
   if (process.argv.includes('--commands')) {
     for (const { name, gits } of scenarios) {
       console.log(`\n${name}`);
@@ -147,7 +193,8 @@ async function main(): Promise<void> {
       { type: 'idle', name: 'Idle', provider: 'process', command: 'true' },
       { type: 'editor', name: 'Editor', provider: 'process', command: 'touch', args: ['added.txt'] },
     ]);
-    print(await measure(service, { board, started }));
+    const scenarios = await measure(service, { board, started });
+    print(scenarios, await measureByHand(directory));
   } finally {
     await service.stop();
     await rm(directory, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 /**
- * Requests a second and p99 of the HTTP layer, with the API as a process of its own (no Temporal) on a fresh board.
+ * Requests a second and p99 of the HTTP layer, with the API as a process of its own (no Temporal) on a fresh board, each beside
+ * a bare Koa that answers the same bytes to the same connections.
  *
  *   npm run --silent build && node dist/bench/http.js
  *   BENCH_SECONDS=5 BENCH_TASKS=1000,5000 node dist/bench/http.js
@@ -12,12 +13,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
+import type { BareAnswer, BareMessage } from './floor/koa';
 import { boardOf, createTask } from './service';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '5');
@@ -30,7 +32,7 @@ type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string };
 
 /** What the API's process has used of the processor so far, in milliseconds. */
 async function processorMs(api: ChildProcess): Promise<number> {
-  api.send('usage');
+  api.send('usage' satisfies BareMessage);
   const [usage] = (await once(api, 'message')) as [NodeJS.CpuUsage];
   return (usage.user + usage.system) / 1000;
 }
@@ -115,21 +117,65 @@ async function measure(api: ChildProcess, url: string, { name, path, ...load }: 
   };
 }
 
+/** What the API answers to the request of a load. */
+async function answerOf(url: string, { path, method = 'GET', body }: Load): Promise<BareAnswer> {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: String(body) }),
+  });
+  const type = response.headers.get('content-type') ?? 'application/json';
+  return { status: response.status, type, body: await response.text() };
+}
+
+/** A load of the API and, before it, of the bare server with the same answer. */
+async function measureBoth(api: Served, bare: Served, load: Load) {
+  bare.child.send((await answerOf(api.url, load)) satisfies BareMessage);
+  await once(bare.child, 'message');
+  const floor = await measure(bare.child, bare.url, load);
+  const measured = await measure(api.child, api.url, load);
+  return {
+    ...measured,
+    'bare requests/s': floor['requests/s'],
+    'bare p99 ms': floor['p99 ms'],
+    'bare processor ms': floor['processor ms'],
+    'times bare, processor': Math.round((measured['processor ms'] / floor['processor ms']) * 10) / 10,
+  };
+}
+
+/** A server in a process of its own. */
+interface Served {
+  child: ChildProcess;
+  url: string;
+}
+
+async function startServer(script: string, ...args: string[]): Promise<Served> {
+  const child = fork(script, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const [url] = (await once(child, 'message')) as [string];
+  return { child, url };
+}
+
+async function stopServer({ child }: Served): Promise<void> {
+  child.disconnect();
+  await once(child, 'exit');
+}
+
 async function round(count: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runboard-bench-http-'));
-  const child: ChildProcess = fork(__filename, ['serve', dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const api = await startServer(__filename, 'serve', dataDir);
+  const bare = await startServer(join(__dirname, 'floor', 'koa.js'));
   try {
-    const [url] = (await once(child, 'message')) as [string];
-    const ids = await fill(url, count);
+    const ids = await fill(api.url, count);
     const rows = [];
     for (const load of loads(ids).filter(({ name }) => chosen === undefined || chosen.split(';').includes(name))) {
-      rows.push(await measure(child, url, load));
+      rows.push(await measureBoth(api, bare, load));
     }
-    console.log(`\n${count} tasks, ${connections} connections, ${seconds} s each`);
+    console.log(`\n${count} tasks, ${connections} connections, ${seconds} s each, load ${loadavg()[0]?.toFixed(1)}`);
     console.table(rows);
   } finally {
-    child.disconnect();
-    await once(child, 'exit');
+    await stopServer(bare);
+    await stopServer(api);
     await rm(dataDir, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../../contracts/runs/event';
-import type { RunEventStore } from '../../../stores/runs/event-store';
+import type { FeedNotice } from '../../../contracts/system/watch';
+import type { ReadPage } from './shared-reads';
 import type { FeedWatcher } from './watcher';
 
 const pageSize = 200;
@@ -12,7 +13,7 @@ interface Track {
 }
 
 interface FollowerOptions {
-  events: Pick<RunEventStore, 'read'>;
+  readPage: ReadPage;
   taskId: string;
   /** The last sequence the watcher has, and of which attempt. */
   after: { attemptId: string | undefined; sequence: number };
@@ -27,16 +28,16 @@ export class Follower {
   private readonly tracks: Track[] = [];
   private pumping = false;
   private stopped = false;
-  private readonly events: Pick<RunEventStore, 'read'>;
+  private readonly readPage: ReadPage;
   readonly taskId: string;
   private readonly after: FollowerOptions['after'];
   private readonly onError: (error: unknown) => void;
 
   constructor(
     private readonly watcher: FeedWatcher,
-    { events, taskId, after, onError }: FollowerOptions,
+    { readPage, taskId, after, onError }: FollowerOptions,
   ) {
-    this.events = events;
+    this.readPage = readPage;
     this.taskId = taskId;
     this.after = after;
     this.onError = onError;
@@ -84,7 +85,8 @@ export class Follower {
   }
 
   private async sendPage(track: Track): Promise<void> {
-    const page = await this.events.read(track.attemptId, track.cursor, pageSize);
+    const { attemptId, cursor, upTo } = track;
+    const page = await this.readPage({ attemptId, cursor, upTo, limit: pageSize });
     for (const event of page) {
       if (!this.live) {
         return;
@@ -93,25 +95,40 @@ export class Follower {
       track.cursor = event.sequence;
     }
     if (page.length === 0) {
-      track.cursor = track.upTo;
+      track.cursor = upTo;
     }
   }
 
   private async sendEvent(event: RunEvent): Promise<void> {
-    const { taskId, attemptId, sequence, kind, payload } = event;
-    const about = { taskId, attemptId, sequence };
-    await this.watcher.stream({ type: 'agent:event', ...about, data: event });
-    if (kind === 'stream.stdout' || kind === 'stream.stderr') {
-      const outputType = kind === 'stream.stdout' ? 'stdout' : 'stderr';
-      await this.watcher.stream({ type: 'agent:output', ...about, outputType, data: textOf(payload.text) });
-    }
-    if (kind === 'run.completed' || kind === 'run.failed' || kind === 'run.interrupted') {
-      await this.watcher.stream({ type: 'agent:complete', ...about, status: textOf(payload.status) });
-    }
-    if (kind === 'run.refused') {
-      await this.watcher.stream({ type: 'agent:complete', ...about, status: 'refused' });
+    for (const notice of noticesOf(event)) {
+      await this.watcher.stream(notice);
     }
   }
+}
+
+/** What watchers are sent of an event: followers of one page share it, so that it is written as text once. */
+const shared = new WeakMap<RunEvent, FeedNotice[]>();
+
+function noticesOf(event: RunEvent): FeedNotice[] {
+  const existing = shared.get(event);
+  if (existing) {
+    return existing;
+  }
+  const { taskId, attemptId, sequence, kind, payload } = event;
+  const about = { taskId, attemptId, sequence };
+  const notices: FeedNotice[] = [{ type: 'agent:event', ...about, data: event }];
+  if (kind === 'stream.stdout' || kind === 'stream.stderr') {
+    const outputType = kind === 'stream.stdout' ? 'stdout' : 'stderr';
+    notices.push({ type: 'agent:output', ...about, outputType, data: textOf(payload.text) });
+  }
+  if (kind === 'run.completed' || kind === 'run.failed' || kind === 'run.interrupted') {
+    notices.push({ type: 'agent:complete', ...about, status: textOf(payload.status) });
+  }
+  if (kind === 'run.refused') {
+    notices.push({ type: 'agent:complete', ...about, status: 'refused' });
+  }
+  shared.set(event, notices);
+  return notices;
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -8,6 +8,7 @@ import type { Stores } from '../../../stores/open-stores';
 import { currentAgentStatus } from '../../chat/agent-status/current';
 import { channelOf, permissionOf } from './channels';
 import { Follower } from './follower';
+import { type ReadPage, shareReads } from './shared-reads';
 import type { Channel, FeedWatcher } from './watcher';
 
 export interface HubContext extends Pick<
@@ -33,7 +34,11 @@ export class FeedHub {
   private tailing: Promise<void> | undefined;
   private forgetBoard: (() => void) | undefined;
 
-  constructor(private readonly context: HubContext) {}
+  private readonly readPage: ReadPage;
+
+  constructor(private readonly context: HubContext) {
+    this.readPage = shareReads(context.events);
+  }
 
   async start(): Promise<void> {
     const after = await this.context.feed.last();
@@ -90,7 +95,7 @@ export class FeedHub {
       return;
     }
     const follower = new Follower(watcher, {
-      events: this.context.events,
+      readPage: this.readPage,
       taskId,
       after: { attemptId: record?._id, sequence: afterSequence },
       onError: (error) => this.context.log.error({ err: error, taskId }, 'watcher notification failed'),

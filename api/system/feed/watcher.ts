@@ -12,6 +12,8 @@ export const closeCodes = {
 
 /** A watcher with this much unsent, in bytes, is too slow and is dropped. */
 const maxBufferedBytes = 1_000_000;
+/** How long a watcher that was too slow has to read up to the frame that notifies it of that, in milliseconds. */
+const slowCloseMs = 10_000;
 /** Above this, in bytes, a stream to the watcher waits until it has caught up. */
 const highWaterBytes = 64_000;
 
@@ -24,6 +26,20 @@ export interface WatcherStanding {
   isFresh(): boolean;
   /** Verifies it: the watcher is released or closed. */
   refresh(): void;
+}
+
+/** The texts of notices that several watchers are sent. */
+const texts = new WeakMap<FeedNotice, { workspaceId: string; text: string }>();
+
+/** A notice as watchers of a workspace are sent it: written once, however many they are, with the time of the first sending. */
+function textOf(notice: FeedNotice, workspaceId: string): string {
+  const existing = texts.get(notice);
+  if (existing?.workspaceId === workspaceId) {
+    return existing.text;
+  }
+  const text = JSON.stringify({ ...notice, timestamp: new Date().toISOString(), workspaceId });
+  texts.set(notice, { workspaceId, text });
+  return text;
 }
 
 /** Channels a watcher receives without following a task. None chosen means all. */
@@ -123,11 +139,10 @@ export class FeedWatcher {
     }
     if (this.socket.bufferedAmount > maxBufferedBytes) {
       this.close(closeCodes.tryAgainLater, 'too slow: reconnect and resume from your last sequence');
-      // A watcher that reads nothing does not read a close frame either.
-      setTimeout(() => this.terminate(), 1_000).unref();
+      // A watcher that goes on to read nothing does not read a close frame either.
+      setTimeout(() => this.terminate(), slowCloseMs).unref();
       return written?.();
     }
-    const message = { ...notice, timestamp: new Date().toISOString(), workspaceId: this.auth.workspaceId };
-    this.socket.send(JSON.stringify(message), () => written?.());
+    this.socket.send(textOf(notice, this.auth.workspaceId), () => written?.());
   }
 }

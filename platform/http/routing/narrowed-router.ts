@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 
 type Match = ReturnType<Router['match']>;
 
-/** The segments of a path by which routes are told apart before their patterns are tried. */
+/** The segments of a path by which routes are distinguished before their patterns are tried. */
 const leading = 3;
 /** Enough for every combination that requests have in practice; callers can make up more. */
 const mostGroups = 2_000;

@@ -23,6 +23,8 @@ interface Ledger {
 const tries = 20;
 /** Records of unused scopes are retained until they outnumber the holders by this much. */
 const spareScopes = 64;
+/** How many of them are forgotten at once: each is three conditions of one statement, which has at most a thousand. */
+const prunedAtOnce = 128;
 
 /** Holders, and what they hold together in each scope. Each change is recorded in the reservation, too. */
 export async function createCapacityLedger(db: Database) {
@@ -94,10 +96,11 @@ export async function createCapacityLedger(db: Database) {
     if (unused.length <= spareScopes + Object.keys(holders).length) {
       return;
     }
-    const still = unused.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, 0] as const));
+    const some = unused.slice(0, prunedAtOnce);
+    const still = some.flatMap((key) => resources.map((resource) => [`usage.${key}.${resource}`, 0] as const));
     await ledgers.findOneAndUpdate(
       { _id: 'ledger', ...Object.fromEntries(still) },
-      { $unset: Object.fromEntries(unused.map((key) => [`usage.${key}`, ''])) },
+      { $unset: Object.fromEntries(some.map((key) => [`usage.${key}`, ''])) },
     );
   }
 

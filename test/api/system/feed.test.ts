@@ -327,6 +327,10 @@ describe('event feed', () => {
     await quick.receives(({ type, task }) => type === 'task:updated' && task.id === last);
     slow.socket.resume();
     await closed(slow);
+    expect(slow.closed).toMatchObject({
+      code: 1013,
+      reason: expect.stringContaining('resume from your last sequence'),
+    });
     expect(slow.of('task:updated').length).toBeLessThan(60);
   });
 

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../platform/processes/disk/sync-path';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { syncPath } from '../../../platform/processes/disk/sync-path';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 
 let directory: TempDir;
 

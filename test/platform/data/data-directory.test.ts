@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDataDirectory } from '../../platform/processes/data-directory';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { openDataDirectory } from '../../../platform/processes/data-directory';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 
 let dir: TempDir;
 let dataDir: string;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { eventually } from '../../platform/testing/eventually';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import { type RunningService, startAll } from '../../scripts/start-all';
+import { eventually } from '../../../platform/testing/eventually';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { type RunningService, startAll } from '../../../scripts/start-all';
 
 /**
  * What release 0.3.0, the first one, has left after an ordinary stop: a run that has ended, tasks in all places with comments, a subtask and
