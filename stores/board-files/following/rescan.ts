@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setImmediate,setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../../../platform/errors/app-error';
 import type { Log } from '../../../platform/log/log';
 import { sweepTemporaryFiles } from '../format/durable-file';
