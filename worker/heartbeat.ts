@@ -20,6 +20,8 @@ export interface HeartbeatDependencies {
   attempts: AttemptsOfAll;
   /** Runs this worker executes at a time. */
   concurrency: number;
+  /** The release that it runs, and the version of the worker deployment that it is a part of. */
+  release?: Pick<WorkerAnnouncement, 'version' | 'buildId'>;
   queues: string[];
   /** What runs lack on this host now. */
   findings: () => Promise<LaunchFinding[]>;
@@ -71,6 +73,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
       findings: await findings(),
       agentPresets: deps.agentPresets(),
       process: deps.process,
+      ...deps.release,
     };
     const reservedRuns = await admission.reservations.runsOn(hostId);
     await hosts.announceWorker(hostId, { ...announcement, hostname: hostname(), workerId, reservedRuns });

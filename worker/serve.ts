@@ -1,3 +1,5 @@
+import { version } from '../package.json';
+import { compact } from '../platform/json/compact';
 import type { Closer } from '../platform/processes/closers';
 import { claimFirstDeployment } from '../platform/temporal/workers/worker-deployment';
 import type { WorkerParts } from './activities/shared';
@@ -46,6 +48,7 @@ export async function serve(
     admission,
     attempts,
     concurrency: env.BOARD_WORKER_CONCURRENCY,
+    release: { version, ...compact({ buildId: env.BOARD_WORKER_BUILD_ID }) },
     queues,
     findings: dependencies.hostFindings,
     agentPresets: dependencies.agentPresets,

@@ -33,8 +33,11 @@ export const addAgentCommands: AddCommands = (program, run) => {
     .action(
       run(async (session) => {
         const found = await unwrap(session.board.GET('/api/config/agent-presets', { signal: session.signal }));
-        const rows = found.presets.map(({ id, name, command, description }) => [id, name, command, description]);
-        session.print(found, () => table(['PRESET', 'NAME', 'COMMAND', 'DESCRIPTION'], rows));
+        const rows = found.presets.map(({ id, name, command, description, hosts }) => {
+          const installed = hosts.filter(({ path }) => path !== null).map(({ hostId }) => hostId);
+          return [id, name, command, installed.length === 0 ? null : installed.join(' '), description];
+        });
+        session.print(found, () => table(['PRESET', 'NAME', 'COMMAND', 'INSTALLED ON', 'DESCRIPTION'], rows));
         return undefined;
       }),
     );

@@ -16,11 +16,11 @@ function words(command: Command, path: string): Map<string, string[]> {
 function bash(program: Command): string {
   const cases = [...words(program, '')].map(([path, next]) => `    "${path}") words="${next.join(' ')}" ;;`);
   return `_runboard() {
-  local words path="" word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    [[ $word == -* ]] || path="\${path:+$path }$word"
+  local words commands="" word
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
+    [[ $word == -* ]] || commands="\${commands:+$commands }$word"
   done
-  case "$path" in
+  case "$commands" in
 ${cases.join('\n')}
     *) words="" ;;
   esac

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attemptId, digest, slug, taskId, text, timestamp } from '../common';
+import { listPage, nextCursor } from '../query';
 import { workflowBinding } from './admission';
 
 /** Why an attempt ended without its objective. */
@@ -68,6 +69,11 @@ export const runRecovery = z
   })
   .meta({ id: 'RunRecovery' });
 export type RunRecovery = z.infer<typeof runRecovery>;
+
+export const recoveryQuery = z.strictObject(listPage(100, 1000));
+export const recoveryList = z
+  .object({ recoveries: z.array(runRecovery), nextCursor })
+  .meta({ id: 'RunRecoveryList' });
 
 /** The body of a cancellation: exactly the attempt that failed, so that a stale page cancels nothing else. */
 export const recoveryCancel = z.strictObject({ attemptId }).meta({ id: 'RecoveryCancel' });

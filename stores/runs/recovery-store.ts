@@ -1,5 +1,7 @@
 import type { RunRecovery } from '../../contracts/runs/recovery';
+import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database } from '../port/collection';
+import { findPage } from '../port/find-page';
 import { inPages } from '../port/in-pages';
 
 type RecoveryRecord = RunRecovery & { _id: string };
@@ -9,6 +11,9 @@ interface RecoveryMove {
   fields: Partial<Pick<RunRecovery, 'action' | 'state' | 'cancelledBy'>>;
   updatedAt: string;
 }
+
+/** States in which the next attempt is yet to be launched. */
+const unfinishedStates: RunRecovery['state'][] = ['scheduled', 'launching'];
 
 /** `run-recovery/v1` records, one for each attempt that ended without success and may be followed by another. */
 export async function createRecoveryStore(db: Database) {
@@ -63,11 +68,18 @@ export async function createRecoveryStore(db: Database) {
 
     /** Every one whose next attempt is yet to be launched; one that is being launched meanwhile may be yielded twice. */
     async *unfinished(pageSize?: number): AsyncGenerator<RunRecovery> {
-      for (const state of ['scheduled', 'launching'] as const) {
+      for (const state of unfinishedStates) {
         for await (const record of inPages(records, { state }, pageSize)) {
           yield present(record);
         }
       }
+    },
+
+    /** A page of those whose next attempt is yet to be launched, in the order of their attempts' ids. */
+    async underWay(part: PageRequest): Promise<Page<RunRecovery>> {
+      const filter = { state: { $in: unfinishedStates } };
+      const order = { key: '_id', direction: 1, unique: true } as const;
+      return (await findPage(records, { filter, order }, part)).map(present);
     },
 
     async latest(taskId: string): Promise<RunRecovery | undefined> {

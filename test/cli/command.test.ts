@@ -94,6 +94,18 @@ describe('the command runboard', () => {
     expect((await run('completion', 'tcsh')).code).toBe(2);
   });
 
+  it('prints for zsh only what zsh takes: no offset without $, and no name that is special there', async () => {
+    const { output } = await run('completion', 'zsh');
+    expect(output).toContain('bashcompinit');
+    expect(output).not.toMatch(/:\d+:[A-Z]|\b(?:path|status|argv|prompt)=/);
+  });
+
+  it('prints each command for fish', async () => {
+    const { output } = await run('completion', 'fish');
+    expect(output).toContain("complete -c runboard -f -n '__fish_use_subcommand' -a task\n");
+    expect(output).toContain("complete -c runboard -f -n '__fish_seen_subcommand_from task' -a show\n");
+  });
+
   it('finds what a first run lacks', async () => {
     const { code, output } = await run('doctor');
     expect([code, output]).toEqual([6, expect.stringContaining('failed  agents: none is configured')]);

@@ -30,6 +30,7 @@ describe('worker heartbeat fence', () => {
       admission: fixture.control,
       attempts: { get: async (id: string) => anAttempt(id, { state: id === endedId ? 'ended' : 'running' }) },
       concurrency: 1,
+      release: { version: '1.2.3', buildId: 'abc' },
       queues: [],
       findings: async () => [],
       agentPresets: () => detectPresets({ environment: {} }, new Date()),
@@ -37,6 +38,13 @@ describe('worker heartbeat fence', () => {
     });
   };
   const ago = (ms: number) => new Date(Date.now() - ms);
+
+  it('announces the release that it runs', async () => {
+    await start();
+    const hosts = await createHostStore(fixture.db);
+    const [host] = await hosts.everyLive();
+    expect(hosts.liveWorkersOf(host!)).toMatchObject([{ version: '1.2.3', buildId: 'abc' }]);
+  });
 
   it('announces what the host has for agent presets', async () => {
     await start();

@@ -17,12 +17,15 @@ describe('managing on the page', () => {
 
   beforeAll(async () => {
     [secured, browser] = await Promise.all([
-      startSecuredStack({ BOARD_CHECKPOINT_INTERVAL_MS: '200' }),
+      startSecuredStack({ BOARD_CHECKPOINT_INTERVAL_MS: '200', BOARD_RETRY_BACKOFF_MS: '60000' }),
       startBrowser(),
     ]);
     const { admin, stack } = secured;
     await admin.addRepository('sample', await aRepository(stack.dir));
-    await admin.configureAgents([scriptAgent('editor')]);
+    await admin.configureAgents([
+      scriptAgent('editor'),
+      { ...scriptAgent('misbehaving', 'rate-limited'), type: 'limited' },
+    ]);
   });
   afterAll(async () => {
     await browser.close();
@@ -131,6 +134,19 @@ describe('managing on the page', () => {
     expect(drained.hosts[0].drain).toMatchObject({ reason: 'A new disk' });
     await page.getByRole('button', { name: /^Resume / }).click();
     await page.getByRole('button', { name: /^Drain / }).waitFor();
+  });
+
+  test('names the versions of workers, and the recoveries under way as they come and go', async () => {
+    const { admin } = secured;
+    await page.goto('/fleet');
+    await page.getByText(/, version \d+\.\d+\.\d+/).waitFor();
+    await page.getByText('None: no run that failed waits').waitFor();
+    const { id } = await admin.createTask({ title: 'Ask again', git: { repo: 'sample' } });
+    const { attemptId } = await admin.start(id, { agent: 'limited' });
+    await page.getByRole('link', { name: id }).waitFor();
+    await isSound();
+    await admin.ok('POST', `/api/agents/${id}/recovery/cancel`, { attemptId });
+    await page.getByText('None: no run that failed waits').waitFor();
   });
 
   test('rewinds the worktree of a run after an approval', async () => {

@@ -1,5 +1,7 @@
 import {
   recoveryCancel,
+  recoveryList,
+  recoveryQuery,
   type RunRecovery,
   runRecovery,
   workflowRecoveryCancel,
@@ -66,6 +68,23 @@ export function recoveryRoutes(routes: Routes, context: WorkflowContext): void {
       response: runRecovery.nullable(),
     },
     async ({ params }) => (await recoveries.latest(params.taskId)) ?? null,
+  );
+
+  routes.add(
+    {
+      method: 'get',
+      path: '/agents/recoveries',
+      operationId: 'listRecoveries',
+      summary: 'List recoveries under way: those whose next attempt is yet to be launched',
+      tag: 'runs',
+      permission: 'agent:read',
+      query: recoveryQuery,
+      response: recoveryList,
+    },
+    async ({ query }) => {
+      const page = await recoveries.underWay(query);
+      return page.answer({ recoveries: page.items });
+    },
   );
 
   routes.add(

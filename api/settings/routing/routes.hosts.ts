@@ -33,8 +33,9 @@ export function hostRoutes(routes: Routes, context: ApiContext): void {
     const { _id, hostname, seenAt, reservedRuns = 0, drain } = host;
     return {
       ...{ hostId: _id, hostname, seenAt, findings: hosts.findingsOn(host), reservedRuns },
-      workers: hosts.liveWorkersOf(host).map(({ workerId, seenAt: at, capacity, draining }) => ({
+      workers: hosts.liveWorkersOf(host).map(({ workerId, seenAt: at, capacity, draining, ...release }) => ({
         ...{ workerId, seenAt: at, runs: capacity.runs, draining },
+        ...{ version: release.version ?? null, buildId: release.buildId ?? null },
       })),
       drain: drain ?? null,
     };

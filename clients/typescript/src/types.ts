@@ -1030,6 +1030,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/recoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List recoveries under way: those whose next attempt is yet to be launched */
+        get: operations["listRecoveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/register": {
         parameters: {
             query?: never;
@@ -12975,10 +12992,12 @@ export interface components {
             /** Format: date-time */
             seenAt: string;
             workers: {
+                buildId: string | null;
                 draining: boolean;
                 runs: number;
                 /** Format: date-time */
                 seenAt: string;
+                version: string | null;
                 workerId: string;
             }[];
         };
@@ -16169,6 +16188,10 @@ export interface components {
                 runId: string;
                 stepId?: string;
             };
+        };
+        RunRecoveryList: {
+            nextCursor?: string;
+            recoveries: components["schemas"]["RunRecovery"][];
         };
         RunStatus: {
             agent: string | null;
@@ -23667,6 +23690,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PermissionAnswer"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRecoveries: {
+        parameters: {
+            query?: {
+                /** @description Where the page begins: `X-Next-Cursor` of the page before it. */
+                cursor?: string;
+                /** @description How many are listed at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Next page of the list, rel="next" (RFC 8288); absent on the last page. */
+                    Link?: string;
+                    /** @description Value of `cursor` for the next page; absent on the last page. */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRecoveryList"];
                 };
             };
             /** @description Refused */

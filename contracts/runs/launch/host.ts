@@ -19,6 +19,10 @@ const hostWorker = z.object({
   runs: z.number().int(),
   /** It takes no new work: it ends, or its host is drained. */
   draining: z.boolean(),
+  /** The release that it runs; null for one before this was announced. */
+  version: z.string().nullable(),
+  /** Its version of the worker deployment (`BOARD_WORKER_BUILD_ID`); null where it is of none. */
+  buildId: z.string().nullable(),
 });
 
 export const hostSummary = z

@@ -17,6 +17,10 @@ export interface WorkerAnnouncement {
   findings?: LaunchFinding[];
   /** What it finds of the agents of today; none from earlier versions. */
   agentPresets?: AnnouncedPresets;
+  /** The release that it runs; none from earlier ones. */
+  version?: string;
+  /** The version of the worker deployment that it is a part of, where it is of one. */
+  buildId?: string;
   /** Its process, so that the other workers of the host notice its death; none from earlier versions. */
   process?: VisibleProcess;
 }

@@ -52,6 +52,17 @@ describe('the command runboard with agents', () => {
     expect(await run('run', 'steer', task, 'Go left')).toMatchObject({ code: 5, output: '' });
   });
 
+  it('shows the tree of a run, and what there is when there is none', async () => {
+    const task = await aTask({ result: { status: 'success', summary: 'Alone' } });
+    const started = await run('--json', 'run', 'start', task, '--agent', 'as-told');
+    const { attemptId } = JSON.parse(started.output);
+    expect((await run('run', 'watch', task)).code).toBe(0);
+    const tree = await run('tree', attemptId);
+    expect([tree.code, tree.errors]).toEqual([0, '']);
+    expect(tree.output).toMatch(new RegExp(`^${attemptId}  \\w+  1 runs\\n${attemptId}  root  \\w+\\n$`));
+    expect(await run('tree', 'attempt_nothing00001')).toMatchObject({ code: 3, output: '' });
+  });
+
   it('starts one run for one idempotency key', async () => {
     const task = await aTask({ result: { status: 'success', summary: 'Once' } });
     const start = ['--json', 'run', 'start', task, '--agent', 'as-told', '--idempotency-key', `start-${task}`];
@@ -79,6 +90,7 @@ describe('the command runboard with agents', () => {
     expect((await run('queue')).output).toContain('ID');
     expect((await run('run', 'stop', path.taskId)).output).toContain('interrupted');
     expect((await run('agents', 'list')).output).toContain('as-told');
+    expect((await run('agents', 'presets')).output).toMatch(/^PRESET.*INSTALLED ON.*\n(?:.*\n)*claude +Claude Code /);
     expect((await run('agents', 'check', 'as-told')).output).toContain('installed');
   });
 });

@@ -85,6 +85,7 @@ describe('recovery of failed attempts', () => {
     expect(waiting).toMatchObject({ attemptId, action: 'retry', state: 'scheduled', route: { agent: 'limited' } });
     expect(waiting.backoffMs).toBeGreaterThan(20_000);
     expect(Date.parse(waiting.notBefore)).toBeGreaterThan(Date.now());
+    expect(await stack.call.ok('GET', '/api/agents/recoveries')).toEqual({ recoveries: [waiting] });
     // While it waits, the task is the next attempt's.
     expect(await stack.call.post(`/api/agents/${taskId}/start`, {})).toMatchObject({
       status: 409,
@@ -106,6 +107,7 @@ describe('recovery of failed attempts', () => {
       expect(answer.status).toBe(200);
       return answer.body;
     });
+    expect(await stack.call.ok('GET', '/api/agents/recoveries')).toEqual({ recoveries: [] });
     const audited = (action: string) => stack.call.ok('GET', `/api/audit?action=${action}&resource=${attemptId}`);
     expect(await audited('recovery.schedule')).toMatchObject({
       entries: [{ actor: 'system:run', details: { taskId, follows: 'retry', nextAttemptId: waiting.nextAttemptId } }],

@@ -13,6 +13,7 @@ export const keys = {
   presets: ['config', 'presets'],
   support: ['config', 'support'],
   hosts: ['hosts'],
+  recoveries: ['recoveries'],
   policies: ['policies'],
   toolPolicies: ['tool-policies'],
   people: ['people'],

@@ -58,6 +58,7 @@ function applyTasks(messages: readonly FeedMessage[]): void {
       });
     return [...merged, ...[...rest.values()].filter(({ id }) => !gone.has(id))];
   });
+  void queryClient.invalidateQueries({ queryKey: keys.recoveries });
   for (const task of updated.values()) {
     queryClient.setQueryData<Task>(keys.task(task.id), (known) => (known ? newer(known, task) : known));
     void queryClient.invalidateQueries({ queryKey: keys.ofTask(task.id) });

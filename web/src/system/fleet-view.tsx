@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { board, type Schema, unwrap } from '../api/client';
 import { keys } from '../api/keys';
@@ -13,6 +14,12 @@ import { Ago, duration } from '../ui/time';
 const hostsQuery = {
   queryKey: keys.hosts,
   queryFn: async () => (await unwrap(board.GET('/api/agents/hosts', { params: { query: { limit: 100 } } }))).hosts,
+  staleTime: 0,
+};
+const recoveriesQuery = {
+  queryKey: keys.recoveries,
+  queryFn: async () =>
+    (await unwrap(board.GET('/api/agents/recoveries', { params: { query: { limit: 100 } } }))).recoveries,
   staleTime: 0,
 };
 const healthQuery = {
@@ -69,6 +76,42 @@ function Health() {
             </p>
           </>
         )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** What the board launches again by itself, and when. */
+function Recoveries() {
+  const query = useQuery(recoveriesQuery);
+  return (
+    <Panel title="Recoveries under way" flush>
+      <Loaded query={query} what="recoveries">
+        {(list) =>
+          list.length === 0 ? (
+            <p className="meta empty">None: no run that failed waits to be launched again.</p>
+          ) : (
+            <ul className="rows">
+              {list.map(({ taskId, attemptId, state, action, reason, notBefore, route }) => (
+                <li key={attemptId} className="row wrap">
+                  <Badge tone="blue" icon="clock">
+                    {state === 'launching' ? 'launching' : action}
+                  </Badge>
+                  <Link to="/tasks/$taskId" params={{ taskId }} className="mono">
+                    {taskId}
+                  </Link>
+                  <span className="meta grow">
+                    {reason}
+                    {route ? ` Next: ${route.agent}.` : ''}
+                  </span>
+                  <span className="meta">
+                    due <Ago at={notBefore} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
       </Loaded>
     </Panel>
   );
@@ -176,6 +219,13 @@ export function FleetView() {
                         </span>
                         <Drain host={host} />
                       </div>
+                      {workers.map(({ workerId, version, buildId, draining }) => (
+                        <p key={workerId} className="meta">
+                          <span className="mono">{workerId}</span>, version {version ?? 'unknown'}
+                          {buildId === null ? '' : `, build ${buildId}`}
+                          {draining ? ', takes no new runs' : ''}
+                        </p>
+                      ))}
                       {drain ? (
                         <p className="meta">
                           by {drain.by} <Ago at={drain.at} />
@@ -198,6 +248,7 @@ export function FleetView() {
           }
         </Loaded>
       </Panel>
+      <Recoveries />
       {mayManage ? <Health /> : null}
     </div>
   );
