@@ -136,7 +136,7 @@ describe('managing on the page', () => {
     await page.getByRole('button', { name: /^Drain / }).waitFor();
   });
 
-  test('names the versions of workers, and the recoveries under way as they come and go', async () => {
+  test('names the versions of workers, and the recoveries under way as they come, and once they are gone', async () => {
     const { admin } = secured;
     await page.goto('/fleet');
     await page.getByText(/, version \d+\.\d+\.\d+/).waitFor();
@@ -146,6 +146,7 @@ describe('managing on the page', () => {
     await page.getByRole('link', { name: id }).waitFor();
     await isSound();
     await admin.ok('POST', `/api/agents/${id}/recovery/cancel`, { attemptId });
+    await page.getByRole('button', { name: 'Read again' }).click();
     await page.getByText('None: no run that failed waits').waitFor();
   });
 
