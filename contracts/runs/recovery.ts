@@ -71,9 +71,7 @@ export const runRecovery = z
 export type RunRecovery = z.infer<typeof runRecovery>;
 
 export const recoveryQuery = z.strictObject(listPage(100, 1000));
-export const recoveryList = z
-  .object({ recoveries: z.array(runRecovery), nextCursor })
-  .meta({ id: 'RunRecoveryList' });
+export const recoveryList = z.object({ recoveries: z.array(runRecovery), nextCursor }).meta({ id: 'RunRecoveryList' });
 
 /** The body of a cancellation: exactly the attempt that failed, so that a stale page cancels nothing else. */
 export const recoveryCancel = z.strictObject({ attemptId }).meta({ id: 'RecoveryCancel' });
