@@ -195,6 +195,7 @@ describe('recoveries of existing clients', () => {
       handoff: { summary: 'look', nextActions: ['retry'] },
     });
     expect(await present('getRunRecovery', null)).toBeNull();
+    expect(await present('listRecoveries', { recoveries: [record] })).toEqual([presented]);
   });
 });
 

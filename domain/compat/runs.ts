@@ -88,6 +88,11 @@ export const runRows: readonly CompatRow[] = [
     present: (recovery: RunRecovery | null) => recovery && presentRecovery(recovery),
     response: compatRecovery.nullable(),
   },
+  {
+    operations: ['listRecoveries'],
+    present: ({ recoveries }: { recoveries: RunRecovery[] }) => recoveries.map(presentRecovery),
+    response: z.array(compatRecovery),
+  },
   { operations: ['cancelRunRecovery', 'cancelWorkflowRecovery'], present: presentRecovery, response: compatRecovery },
   {
     operations: ['getAgents', 'replaceAgents'],

@@ -7,7 +7,6 @@ import { createQueueStore } from '../../../stores/runs/admission/queue-store';
 import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { createTreeStore } from '../../../stores/runs/admission/tree-store';
 import { createApprovalStore } from '../../../stores/runs/approval-store';
-import { createHostStore } from '../../../stores/runs/hosts/host-store';
 import { createScheduledLaunchStore } from '../../../stores/runs/launch/scheduled-launch-store';
 import { createScheduledDeliverableRunStore } from '../../../stores/runs/schedules/scheduled-deliverable-run-store';
 import { createScheduledDeliverableStore } from '../../../stores/runs/schedules/scheduled-deliverable-store';
@@ -15,6 +14,7 @@ import { createCheckpointStore } from '../../../stores/runs/workspaces/checkpoin
 import { createHookExecutionStore } from '../../../stores/settings/hook-store';
 import { anApprovalRequest } from '../../support/factories/approval';
 import type { ApiUnderTest } from '../api-under-test';
+import { launchCases } from './cases.launches';
 import { done, type ListCase, posting } from './list-case';
 
 const taskId = 'task_20260101_lister';
@@ -304,39 +304,7 @@ export const runCases: ListCase[] = [
       );
     },
   },
-  {
-    operation: 'listRecoveries',
-    path: '/api/agents/recoveries',
-    items: 'recoveries',
-    idOf: (recovery) => recovery.attemptId,
-    add: (board, n) =>
-      put(board, 'run-recoveries', {
-        _id: attemptId(n),
-        schemaVersion: 'run-recovery/v1',
-        taskId,
-        attemptId: attemptId(n),
-        rootAttemptId: attemptId(n),
-        sequence: 1,
-        failureClass: 'timeout',
-        action: 'retry',
-        state: n % 2 ? 'scheduled' : 'launching',
-        reason: 'It took too long.',
-        retryNumber: 0,
-        maxRetries: 1,
-        backoffMs: 1_000,
-        notBefore: at(n),
-        createdAt: at(n),
-        updatedAt: at(n),
-        revision: 1,
-      }),
-  },
-  {
-    operation: 'listHosts',
-    path: '/api/agents/hosts',
-    items: 'hosts',
-    idOf: ({ hostId }) => hostId,
-    add: async ({ api }, n) => (await createHostStore(api.context.database)).announce(`host-${n}`, 'machine'),
-  },
+  ...launchCases,
   {
     operation: 'listHooks',
     path: '/api/hooks?event=task.created',
