@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { aPresetsFile } from '../../services/workflow-runs/commands-under-test';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
-import { persistently } from '../../support/processes/persistently';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 /** The middle command waits for a file, and counts how often it was begun and ended. */
@@ -22,15 +22,7 @@ describe('commands of workflow runs after a kill', () => {
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(new URL(path, running.serviceUrls['workflow-runs']), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as { id: string; status: string };
-        });
+      const call = persistentCalls<{ id: string; status: string }>(running);
       const { id } = await call('/runs', { dot_source: graph });
       const workspace = join(running.dataDir, 'workflow-runs', 'workspaces', id);
       const linesOf = async (name: string): Promise<number> =>

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { aPresetsFile } from '../../services/workflow-runs/commands-under-test';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
-import { persistently } from '../../support/processes/persistently';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 const graph = 'digraph { start -> a -> exit; a [type=command, command="sh -c \'echo a >> order\'"] }';
@@ -32,15 +32,7 @@ describe('hooks of workflow runs after kills', () => {
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(new URL(path, running.serviceUrls['workflow-runs']), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as { id: string; status: string };
-        });
+      const call = persistentCalls<{ id: string; status: string }>(running);
       const { id } = await call('/runs', { dot_source: graph, hooks });
       const workspace = join(running.dataDir, 'workflow-runs', 'workspaces', id);
       const linesOf = async (name: string): Promise<string[]> =>

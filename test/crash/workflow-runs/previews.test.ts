@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { aPresetsFile } from '../../services/workflow-runs/commands-under-test';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
-import { persistently } from '../../support/processes/persistently';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 describe('a preview of a workflow run after a kill', () => {
@@ -16,15 +16,7 @@ describe('a preview of a workflow run after a kill', () => {
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(new URL(path, running.serviceUrls['workflow-runs']), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as Record<string, unknown> & { id: string };
-        });
+      const call = persistentCalls<Record<string, unknown> & { id: string }>(running);
       const dot_source = 'digraph { start -> a -> exit; a [type=command, command="ls"] }';
       const { id } = await call('/runs', { dot_source });
       await eventually(async () => expect(await call(`/runs/${id}`)).toMatchObject({ status: 'completed' }));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 import { aPresetsFile } from '../../services/workflow-runs/commands-under-test';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
-import { persistently } from '../../support/processes/persistently';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
 /** Git that stands still once in the middle of a checkout and of a commit, with the locks that it has then. */
@@ -45,15 +45,7 @@ describe('a workflow run with a repository', () => {
         { services: ['workflow-runs'], restart: soonAgain },
       );
       const running = service;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(new URL(path, running.serviceUrls['workflow-runs']), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as Record<string, unknown> & { id: string; data: unknown[] };
-        });
+      const call = persistentCalls<Record<string, unknown> & { id: string; data: unknown[] }>(running);
       const dot_source = `digraph { start -> a -> exit; a [type=command, command="sh -c 'cat a.txt; echo two >> a.txt'"] }`;
       const { id } = await call('/runs', { dot_source, repository: { name: 'app' } });
       for (const place of ['checkout', 'commit']) {

@@ -1,8 +1,8 @@
 import { eventually } from '../../../platform/testing/eventually';
 import { aProviderWithCatalog } from '../../services/workflow-runs/models-under-test';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { aGate } from '../../support/models/provider';
-import { persistently } from '../../support/processes/persistently';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
 const graph = 'digraph { start -> a -> exit; a [prompt="Hi", max_retries=0] }';
@@ -25,15 +25,7 @@ describe('one SIGTERM to the workflow-run service with max_retries=0', () => {
       const settings = { WORKFLOW_RUNS_PORT: '0', BOARD_DRAIN_MS, ...callerSettings, ...models.settings };
       service = await startService(settings, { services: ['workflow-runs'], restart: soonAgain });
       const running = service;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(new URL(path, running.serviceUrls['workflow-runs']), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as { id: string; status: string; data: object[] };
-        });
+      const call = persistentCalls<{ id: string; status: string; data: object[] }>(running);
       const { id } = await call('/runs', { dot_source: graph });
       await eventually(() => expect(calls).toBe(1));
       const before = running.pids()['workflow-runs']!;

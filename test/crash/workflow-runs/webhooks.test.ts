@@ -1,5 +1,6 @@
 import { eventually } from '../../../platform/testing/eventually';
-import { callerSettings, tokenOf } from '../../services/workflow-runs/service-under-test';
+import { persistentCalls } from '../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../services/workflow-runs/service-under-test';
 import { persistently } from '../../support/processes/persistently';
 import { killPart, type Service, soonAgain, startService } from '../../support/stack/service';
 
@@ -15,15 +16,7 @@ describe('webhooks of workflow runs after kills', () => {
       );
       const running = service;
       const url = (path: string): string => new URL(path, running.serviceUrls['workflow-runs']).href;
-      const call = (path: string, body?: unknown) =>
-        persistently(async () => {
-          const response = await fetch(url(path), {
-            method: body === undefined ? 'GET' : 'POST',
-            headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          return (await response.json()) as { id: string; status: string; data: { url: string; kind: string }[] };
-        });
+      const call = persistentCalls<{ id: string; status: string; data: { url: string; kind: string }[] }>(running);
       const { id } = await call('/runs', { dot_source: graph });
       const webhook = () =>
         eventually(async () => {

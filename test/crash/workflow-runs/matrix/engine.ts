@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../../../platform/testing/temp-dir';
 import { aPresetsFile } from '../../../services/workflow-runs/commands-under-test';
-import { callerSettings, tokenOf } from '../../../services/workflow-runs/service-under-test';
+import { persistentCalls } from '../../../services/workflow-runs/persistent-calls';
+import { callerSettings } from '../../../services/workflow-runs/service-under-test';
 import { scriptAgent } from '../../../support/caller';
 import { ledgerProgram } from '../../../support/factories/tool-server';
 import { aRepository } from '../../../support/git/repository';
-import { persistently } from '../../../support/processes/persistently';
 import { killPart, type Service, soonAgain, startService } from '../../../support/stack/service';
 import { type Stack, startStack } from '../../../support/stack/stack';
 import { aModelServer, type ModelServer } from './model-server';
@@ -55,18 +55,7 @@ export async function startEngine(): Promise<Engine> {
     { services: ['workflow-runs'], restart: soonAgain },
   );
 
-  const call = (path: string, body?: unknown): Promise<Answer> =>
-    persistently(async () => {
-      const response = await fetch(new URL(path, service.serviceUrls['workflow-runs']), {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${tokenOf('ann')}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      // What may not have been done is sent again.
-      expect(response.status).toBeLessThan(500);
-      const text = await response.text();
-      return (text === '' ? {} : JSON.parse(text)) as Answer;
-    });
+  const call = persistentCalls<Answer>(service);
 
   return {
     ...{ service, board, models, call },
