@@ -19,7 +19,7 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** What a program of somebody else does with the package. */
+/** A program that uses the package. */
 const consumer = `
 import { BoardError, type components, createBoardClient, feedMessages, pages, unwrap } from 'runboard-client';
 import WebSocket from 'ws';
