@@ -64,18 +64,49 @@ describe('board on the page', () => {
 
   test('moves a card by keyboard, within its column and to another', async () => {
     const { page } = tab;
+    await cards(page, 'todo').first().waitFor();
     const before = await titles(page, 'todo');
     await page.getByRole('link', { name: new RegExp(`^${before[0]}`) }).focus();
     for (const key of ['Space', 'ArrowDown', 'Space']) {
       await page.keyboard.press(key);
     }
-    await eventually(async () => expect(await titles(page, 'todo')).toEqual([before[1], before[0]]));
+    await eventually(async () =>
+      expect(await titles(page, 'todo')).toEqual([before[1], before[0], ...before.slice(2)]),
+    );
+    expect(await page.locator(':focus').textContent()).toContain(before[0]!);
     await page.getByRole('link', { name: /^Third/ }).focus();
     for (const key of ['Space', 'l', 'l', 'l', 'Space']) {
       await page.keyboard.press(key);
     }
     await cards(page, 'done').getByText('Third').waitFor();
     await eventually(async () => expect(await statusOf('Third')).toBe('done'));
+  });
+
+  test('moves a card again while its first move is being sent', async () => {
+    const { page } = tab;
+    await service.call.createTask({ title: 'Twice' });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const answers: number[] = [];
+    page.on('response', (response) => response.request().method() === 'PATCH' && answers.push(response.status()));
+    await page.route('**/api/tasks/*', async (route) => {
+      if (route.request().method() === 'PATCH') {
+        await released;
+      }
+      await route.continue();
+    });
+    const card = page.getByRole('link', { name: /^Twice/ });
+    for (const column of ['in-progress', 'blocked']) {
+      await card.focus();
+      for (const key of ['Space', 'l', 'Space']) {
+        await page.keyboard.press(key);
+      }
+      await cards(page, column).getByText('Twice').waitFor();
+    }
+    release();
+    await eventually(() => expect(answers).toEqual([200, 200]));
+    expect(await statusOf('Twice')).toBe('blocked');
+    await eventually(async () => expect(await titles(page, 'blocked')).toEqual(['Twice']));
   });
 
   test('shows what others change, filters, and keeps the filter in the address', async () => {

@@ -32,16 +32,31 @@ function preview({ task, patch }: Change): Task {
   return before;
 }
 
+/** The last change of each task that this page has sent. */
+const lastChanges = new Map<string, Promise<Task>>();
+
+/**
+ * Sends a change after those of the same task that were made before it, so that a second one made meanwhile is no
+ * conflict with the first.
+ */
+function sendChange({ task, patch }: Change): Promise<Task> {
+  const before = (lastChanges.get(task.id) ?? Promise.resolve(task)).catch(() => task);
+  const sent = before.then(({ revision }) =>
+    unwrap(
+      board.PATCH('/api/tasks/{taskId}', {
+        params: { path: { taskId: task.id } },
+        body: { ...patch, expectedRevision: Math.max(task.revision, revision) },
+      }),
+    ),
+  );
+  lastChanges.set(task.id, sent);
+  return sent;
+}
+
 /** Changes fields of a task: shown at once, confirmed by the service, and put back with the reason when it refuses. */
 export const useChangeTask = () =>
   useMutation({
-    mutationFn: ({ task, patch }: Change) =>
-      unwrap(
-        board.PATCH('/api/tasks/{taskId}', {
-          params: { path: { taskId: task.id } },
-          body: { ...patch, expectedRevision: task.revision },
-        }),
-      ),
+    mutationFn: sendChange,
     onMutate: (change) => preview(change),
     onSuccess: (task) => storeTask(task),
     onError: (error, { task, patch }, before) => {
