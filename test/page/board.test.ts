@@ -73,7 +73,7 @@ describe('board on the page', () => {
     await eventually(async () =>
       expect(await titles(page, 'todo')).toEqual([before[1], before[0], ...before.slice(2)]),
     );
-    expect(await page.locator(':focus').textContent()).toContain(before[0]!);
+    expect(await page.locator(':focus').textContent()).toContain(before[0]);
     await page.getByRole('link', { name: /^Third/ }).focus();
     for (const key of ['Space', 'l', 'l', 'l', 'Space']) {
       await page.keyboard.press(key);

@@ -31,13 +31,14 @@ export interface CommandDependencies {
   commandResults: CommandResultStore;
   schemas: SchemaChecker;
   snapshots: Pick<Snapshots, 'prepare' | 'commit'>;
+  now: () => Date;
   /** Absent where commands are not run. */
   sandbox?: CommandSandbox | undefined;
 }
 
 /** What runs with commands need of the hosts that run them. */
 export function createCommandActivities(dependencies: CommandDependencies) {
-  const { runs, turns, workspaces, commandResults, schemas, snapshots, sandbox } = dependencies;
+  const { runs, turns, workspaces, commandResults, schemas, snapshots, now, sandbox } = dependencies;
 
   /** The commit of a workspace, or why there is none: a run goes on without. */
   async function snapshotOf(runId: string, stageId: string, workspace: string): Promise<CommandResult['snapshot']> {
@@ -60,7 +61,7 @@ export function createCommandActivities(dependencies: CommandDependencies) {
     const ended = await confined(input, host);
     const result = await fitting(resultOf(ended), { schema: input.schema, stdout: ended.stdout, schemas });
     await turns.put(runId, stageId, [{ kind: 'tool', tools: [toolUse(input, ended)] }]);
-    await commandResults.put(runId, stageId, { attempt, result, uncommitted: true });
+    await commandResults.put(runId, stageId, { attempt, result, uncommitted: true, at: now() });
     return result;
   }
 
@@ -96,7 +97,7 @@ export function createCommandActivities(dependencies: CommandDependencies) {
       }
       const ended = done?.result ?? (await runOnce(input, { sandbox, workspace }));
       const result = { ...ended, ...compact({ snapshot: await snapshotOf(runId, stageId, workspace) }) };
-      await commandResults.put(runId, stageId, { attempt, result, uncommitted: false });
+      await commandResults.put(runId, stageId, { attempt, result, uncommitted: false, at: now() });
       return result;
     },
   };
