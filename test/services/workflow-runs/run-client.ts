@@ -21,7 +21,7 @@ export function runClient(service: () => WorkflowRunsUnderTest) {
   const untilStatus = (id: string, status: string) =>
     eventually(async () => {
       const run = await get(`/runs/${id}`);
-      expect(run.status).toBe(status);
+      expect({ status: run.status, ...(run.status !== status && { error: run.error }) }).toEqual({ status });
       return run;
     });
   const question = (id: string) =>
