@@ -8,6 +8,7 @@ import type { ReviewState } from '../governance/decision-review';
 import type { GoalState } from '../governance/goals/goal';
 import type { RunApproval } from '../runs/approval';
 import type { RunEvent } from '../runs/event';
+import type { RunRecovery } from '../runs/recovery';
 import type { Task, TaskLocation } from '../tasks/task';
 
 /** A watcher's message. `subscribe` follows one task: a new one replaces the former. */
@@ -41,6 +42,7 @@ export type BoardNotice =
   | { type: 'broadcast:new'; broadcast: Broadcast }
   | { type: 'goal:changed'; goalId: string; state: GoalState; revision: number; updatedAt: string }
   | { type: 'workflow-run:changed'; runId: string; revision: number }
+  | { type: 'recovery:changed'; attemptId: string; taskId: string; state: RunRecovery['state']; revision: number }
   | {
       type: 'decision-review:changed';
       reviewId: string;

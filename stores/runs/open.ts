@@ -98,7 +98,9 @@ export async function openRunStores(
     launches: createLaunchStore(database),
     outputArtifacts: createOutputArtifactStore(database, { retentionMs: outputRetentionMs }),
     phases: createPhaseStore(database),
-    recoveries: createRecoveryStore(database),
+    recoveries: createRecoveryStore(database, ({ attemptId, taskId, state, revision }) =>
+      feed.append({ type: 'notice', notice: { type: 'recovery:changed', attemptId, taskId, state, revision } }),
+    ),
     scheduledDeliverables: createScheduledDeliverableStore(database),
     deliverableRuns: createScheduledDeliverableRunStore(database),
     schedulerMarks: createSchedulerStore(database),

@@ -15,8 +15,15 @@ interface RecoveryMove {
 /** States in which the next attempt is yet to be launched. */
 const unfinishedStates: RunRecovery['state'][] = ['scheduled', 'launching'];
 
-/** `run-recovery/v1` records, one for each attempt that ended without success and may be followed by another. */
-export async function createRecoveryStore(db: Database) {
+/**
+ * `run-recovery/v1` records, one for each attempt that ended without success and may be followed by another.
+ *
+ * @param announce called after a record was stored or changed, again when that is repeated
+ */
+export async function createRecoveryStore(
+  db: Database,
+  announce: (recovery: RunRecovery) => Promise<unknown> = () => Promise.resolve(),
+) {
   const records = await db.collection<RecoveryRecord>({
     name: 'run-recoveries',
     indexes: [
@@ -25,6 +32,12 @@ export async function createRecoveryStore(db: Database) {
       { keys: { state: 1, _id: 1 } },
     ],
   });
+  const announced = async (record: RecoveryRecord | undefined): Promise<RunRecovery | undefined> => {
+    if (record) {
+      await announce(present(record));
+    }
+    return record && present(record);
+  };
   return {
     /** Writes the record of `attemptId` once; a repeated call changes nothing and returns the stored record. */
     async schedule(record: RunRecovery): Promise<RunRecovery> {
@@ -34,7 +47,7 @@ export async function createRecoveryStore(db: Database) {
         { $setOnInsert: { ...fields, revision: 1 } },
         { upsert: true },
       );
-      return stored ? present(stored) : record;
+      return (await announced(stored)) ?? record;
     },
     async get(attemptId: string): Promise<RunRecovery | undefined> {
       const record = await records.get(attemptId);
@@ -47,7 +60,7 @@ export async function createRecoveryStore(db: Database) {
         { _id: attemptId, state: { $in: from } },
         { $set: { ...fields, updatedAt }, $inc: { revision: 1 } },
       );
-      return moved && present(moved);
+      return announced(moved);
     },
 
     /** Records why the attempt that was to follow was not launched; the first reason wins. */
@@ -63,7 +76,7 @@ export async function createRecoveryStore(db: Database) {
           $inc: { revision: 1 },
         },
       );
-      return refused && present(refused);
+      return announced(refused);
     },
 
     /** Every one whose next attempt is yet to be launched; one that is being launched meanwhile may be yielded twice. */

@@ -21,6 +21,9 @@ export function channelOf({ type }: Exclude<BoardNotice, { type: 'chat:message' 
   if (type === 'workflow-run:changed') {
     return 'workflow-runs';
   }
+  if (type === 'recovery:changed') {
+    return 'agent:status';
+  }
   if (type === 'decision-review:changed') {
     return 'tasks';
   }

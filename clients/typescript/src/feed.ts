@@ -18,6 +18,13 @@ export type FeedMessage =
       type: `${'tasks' | 'agent:status' | 'run-approvals' | 'squad' | 'goals' | 'broadcasts' | 'workflow-runs'}:subscribed`;
     }
   | { type: 'workflow-run:changed'; runId: string; revision: number }
+  | {
+      type: 'recovery:changed';
+      attemptId: string;
+      taskId: string;
+      state: Schemas['RunRecovery']['state'];
+      revision: number;
+    }
   | { type: 'squad:message'; message: Schemas['SquadMessage'] }
   | { type: 'squad:pin' | 'squad:reaction'; messageId: string }
   | { type: 'error'; requestType: string | null; code: string; message: string };

@@ -2,6 +2,7 @@ import { eventually } from '../../../platform/testing/eventually';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
+import { TestWatcher } from '../../support/watcher';
 
 let stack: Stack;
 
@@ -79,6 +80,9 @@ describe('recovery of failed attempts', () => {
     await start({ BOARD_RETRY_BACKOFF_MS: '60000' });
     const taskId = await aTask();
     expect(await recoveryOf(taskId)).toBeNull();
+    const watcher = await TestWatcher.open(stack.url);
+    watcher.send({ type: 'subscribe', channel: 'agent:status' });
+    await watcher.receives(({ type }) => type === 'agent:status:subscribed');
     const { attemptId } = await stack.call.start(taskId, { agent: 'limited' });
     await stack.call.ended(taskId);
     const waiting = await recoveryOf(taskId);
@@ -108,6 +112,12 @@ describe('recovery of failed attempts', () => {
       return answer.body;
     });
     expect(await stack.call.ok('GET', '/api/agents/recoveries')).toEqual({ recoveries: [] });
+    await watcher.receives(({ type, state }) => type === 'recovery:changed' && state === 'cancelled');
+    expect(watcher.of('recovery:changed')).toMatchObject([
+      { attemptId, taskId, state: 'scheduled', revision: 1 },
+      { attemptId, taskId, state: 'cancelled', revision: 2 },
+    ]);
+    watcher.close();
     const audited = (action: string) => stack.call.ok('GET', `/api/audit?action=${action}&resource=${attemptId}`);
     expect(await audited('recovery.schedule')).toMatchObject({
       entries: [{ actor: 'system:run', details: { taskId, follows: 'retry', nextAttemptId: waiting.nextAttemptId } }],

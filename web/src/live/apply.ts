@@ -58,7 +58,6 @@ function applyTasks(messages: readonly FeedMessage[]): void {
       });
     return [...merged, ...[...rest.values()].filter(({ id }) => !gone.has(id))];
   });
-  void queryClient.invalidateQueries({ queryKey: keys.recoveries });
   for (const task of updated.values()) {
     queryClient.setQueryData<Task>(keys.task(task.id), (known) => (known ? newer(known, task) : known));
     void queryClient.invalidateQueries({ queryKey: keys.ofTask(task.id) });
@@ -104,6 +103,9 @@ function apply(message: FeedMessage): void {
       queryClient.setQueryData<SquadMessage[]>(keys.squad, (list) =>
         list && !list.some(({ id }) => id === message.message.id) ? [...list, message.message] : list,
       );
+      return;
+    case 'recovery:changed':
+      void queryClient.invalidateQueries({ queryKey: keys.recoveries });
       return;
     case 'workflow-run:changed':
       void queryClient.invalidateQueries({ queryKey: keys.workflowRuns });

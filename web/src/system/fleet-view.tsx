@@ -85,16 +85,7 @@ function Health() {
 function Recoveries() {
   const query = useQuery(recoveriesQuery);
   return (
-    <Panel
-      title="Recoveries under way"
-      flush
-      actions={
-        // Those that come are shown with the task of their run; of one that is cancelled the feed has no message.
-        <Button small onClick={() => void query.refetch()} busy={query.isFetching}>
-          Read again
-        </Button>
-      }
-    >
+    <Panel title="Recoveries under way" flush>
       <Loaded query={query} what="recoveries">
         {(list) =>
           list.length === 0 ? (
