@@ -193,12 +193,13 @@ async function byRuns(): Promise<Record<string, Record<string, string>>> {
       const beat = await measured(async () => {
         await reservations.runsOn(hostId(0));
         await reservations.renewHost(hostId(0), new Date(), leaseMs);
-        await reservations.renewHost(null, new Date(), leaseMs);
+        const unhosted = await reservations.renewUnhosted(new Date(), leaseMs, new Date(Date.now() - 5_000));
         await reservations.expire(new Date());
-        await reservations.repair(new Date());
+        await reservations.repairInTurn(new Date(), 5_000);
         await reconcileReservations(
-          { admission: control, attempts: { get: async () => ({ state: 'running' }) } },
+          { hostId: hostId(0), admission: control, attempts: { get: async () => ({ state: 'running' }) } },
           later,
+          { unhosted },
         );
       });
       if (index > 0) {

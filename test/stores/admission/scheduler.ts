@@ -7,33 +7,20 @@ import type { AdmissionRequest } from '../../../domain/admission/request';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import { createLog } from '../../../platform/log/log';
 import { createTraceStore } from '../../../stores/governance/trace-store';
-import type { Collection, Database, Stored } from '../../../stores/port/collection';
+import type { Database } from '../../../stores/port/collection';
 import { createAdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
 import { createQueueStore, type QueueRecord } from '../../../stores/runs/admission/queue-store';
 import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { createTreeStore } from '../../../stores/runs/admission/tree-store';
 import { createSettingsStore } from '../../../stores/settings/settings-store';
 import { createTelemetryStore } from '../../../stores/system/telemetry-store';
+import { counting } from './counting';
 
 const log = createLog({ name: 'test', level: 'fatal' });
 /** How far the clock is ahead of ours, in milliseconds. */
 let aheadMs = 0;
 const now = () => new Date(Date.now() + aheadMs);
 const none = { runs: null, processes: null, memoryMb: null };
-
-/** The database, counting the documents that its finds return. */
-function counting(database: Database, read: { documents: number }): Database {
-  const collection = async <T extends Stored>(spec: Parameters<Database['collection']>[0]): Promise<Collection<T>> => {
-    const opened = await database.collection<T>(spec);
-    const find: Collection<T>['find'] = async (...query) => {
-      const found = await opened.find(...query);
-      read.documents += found.length;
-      return found;
-    };
-    return Object.assign(Object.create(opened) as Collection<T>, { find });
-  };
-  return Object.assign(Object.create(database) as Database, { collection });
-}
 
 /** What the scheduler does with queues of any depth, on any adapter. */
 export function schedulerCases(open: () => Promise<Database>): void {
