@@ -53,6 +53,8 @@ export async function chooseNext(
   const { queue } = sources;
   const view = queueView(sources, settings, situation.now);
   const scheduling = { ...situation, settings: settings.queue.scheduler, now: situation.now.getTime() };
+  /** By stream, whether an entry could be checked, or all were read. */
+  const known = new Map<string, boolean>();
   const plan = (await byStreams(await queue.streams())) ?? (await byLanes());
   return {
     ...{ picks: plan.picks, turn: plan.turn },
@@ -87,14 +89,23 @@ export async function chooseNext(
       left -= page.entries.length;
       skip.set(id, read + page.entries.length);
       await view.read(page.entries);
-      return view.pageOf(page);
+      return checked(page);
     });
   }
 
+  function checked(stream: StreamPage): Page {
+    const page = view.pageOf(stream);
+    const id = idOf(stream);
+    known.set(id, known.get(id) === true || page.entries.length > 0 || page.isLast);
+    return page;
+  }
+
   async function byLanes(): Promise<Plan> {
-    const known = view.lanesOf((hostId) => !hasCapacity(hostId));
-    const free = [...sources.capacities.keys()].filter(hasCapacity);
-    const pages = [...(await queue.lanesOn([null, ...free])), ...known];
+    const read = view.lanesOf((hostId) => !hasCapacity(hostId));
+    // Where the first of a workspace cannot be known from its stream, the lanes of all hosts have them.
+    const isWanted = [...known.values()].includes(false) && hasNarrowCeilings(settings) ? takesWork : hasCapacity;
+    const wanted = [...sources.capacities.keys()].filter(isWanted);
+    const pages = [...read, ...(await queue.lanesOn([null, ...wanted]))];
     const lanes = new Map(pages.map((page) => [laneIdOf(page), page]));
     await view.read(pages.flatMap(({ entries }) => entries));
     const first = [...lanes].map(([id, page]): Lane => ({ id, ...view.pageOf(page) }));
@@ -104,9 +115,9 @@ export async function chooseNext(
       if (!lane) {
         return { entries: [], isLast: true };
       }
-      const read = skip.get(id) ?? 0;
-      const page = await queue.more(lane, read, Math.min(maxRead, Math.max(firstRead, read)));
-      skip.set(id, read + page.entries.length);
+      const from = skip.get(id) ?? 0;
+      const page = await queue.more(lane, from, Math.min(maxRead, Math.max(firstRead, from)));
+      skip.set(id, from + page.entries.length);
       await view.read(page.entries);
       return view.pageOf(page);
     });
@@ -125,6 +136,10 @@ export async function chooseNext(
       step = choosing.next(page);
     }
     return step.value;
+  }
+
+  function takesWork(hostId: string): boolean {
+    return sources.capacities.get(hostId)?.takesWork === true;
   }
 
   /** Whether any launch may start there. */
@@ -164,5 +179,9 @@ export async function chooseNext(
     await queue.limitLane(first, limiting.key, policies.map(evaluated));
   }
 }
+
+/** Whether a launch that waits for its host may lack what its own workspace or root task has as well. */
+const hasNarrowCeilings = ({ limits }: AdmissionSettings): boolean =>
+  [limits.workspace, limits.rootTask].some((ceiling) => Object.values(ceiling).some((limit) => limit !== null));
 
 const idOf = ({ state, workspaceId, priority }: StreamPage): string => `${state} ${workspaceId} ${priority}`;

@@ -211,14 +211,18 @@ export function schedulerCases(open: () => Promise<Database>): void {
       expect(await admit({ hostId: 'newer' })).toBe('held');
     });
 
-    test('an overdue launch for a full host has its workspace kept for it', async () => {
+    test.each([
+      ['', 'full', 'b'],
+      [', behind many for hosts that take no work', 'away', 'a'],
+    ])('an overdue launch for a full host has its workspace kept for it%s', async (_where, hostId, workspaceId) => {
       runs = 1;
       await control.settings.patch({ admission: { limits: { global: none, workspace: { ...none, runs: 2 } } } });
       live = ['full', 'free'];
       await fill(['full']);
       await fill(['free'], 'a');
+      await enqueue(...several(150, { hostId, workspaceId }));
+      aheadMs = 1_000;
       const [overdue] = await enqueue(aRequest({ hostId: 'full', workspaceId: 'a' }));
-      await enqueue(...several(150, { hostId: 'full', workspaceId: 'b' }));
       aheadMs = 600_000;
       live.push('third');
       const [late] = await enqueue(aRequest({ hostId: 'third', workspaceId: 'a' }));
@@ -230,6 +234,22 @@ export function schedulerCases(open: () => Promise<Database>): void {
       await look();
       expect(reported).toEqual([overdue]);
       expect(await control.queue.get(late!)).toMatchObject({ state: 'queued' });
+    });
+
+    test('several schedulers at once exceed no ceiling, and start each launch once', async () => {
+      runs = 1;
+      await control.settings.patch({ admission: { limits: { global: { ...none, runs: 9 } } } });
+      await fleet(14);
+      for (let n = 0; n < 3; n += 1) {
+        await Promise.all([look(), look(), look()]);
+        const usage = Object.entries(await control.reservations.usage());
+        expect(usage.find(([key]) => key === globalScope.key)?.[1]).toMatchObject({ runs: 9 });
+        for (const key of live.map(hostKey)) {
+          expect(usage.find(([each]) => each === key)?.[1]?.runs ?? 0).toBeLessThanOrEqual(1);
+        }
+      }
+      expect(reported).toHaveLength(9);
+      expect(new Set(reported).size).toBe(9);
     });
 
     test('a host that has stopped taking work since it was read gets none', async () => {
