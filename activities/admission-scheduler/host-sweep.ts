@@ -28,12 +28,13 @@ const everyMs = 250;
  * Records of the entries whose lanes the choice does not read that they wait for their host: else launches elsewhere would wait
  * behind them, for what they are not waiting for. Some hosts in each round, one after the other.
  */
-export function hostSweep({ queue, hosts, now }: SweepDependencies) {
+export function hostSweep(deps: SweepDependencies) {
+  const { queue, hosts } = deps;
   let after = '';
   let lastAt: number | undefined;
 
   return async ({ admission, usage, capacities, isFull }: Situation): Promise<void> => {
-    const at = now().getTime();
+    const at = deps.now().getTime();
     if (lastAt !== undefined && at >= lastAt && at - lastAt < everyMs) {
       return;
     }
