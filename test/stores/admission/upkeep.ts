@@ -35,7 +35,7 @@ export function upkeepCases(open: () => Promise<Database>): void {
   const heartbeatOf = (id: string) => store.get(id).then((record) => record?.heartbeatAt ?? '');
 
   /** One round of the worker of a host, whose end it awaits. */
-  async function beat(hostId: string): Promise<void> {
+  async function beat(hostId: string, now = new Date()): Promise<void> {
     const heartbeat = await startHeartbeat({
       hostId,
       workerId: `worker-of-${hostId}`,
@@ -48,7 +48,7 @@ export function upkeepCases(open: () => Promise<Database>): void {
         },
       },
       admission: {
-        now: () => new Date(),
+        now: () => now,
         settings: { current: async () => ({ admission: { leaseMs, heartbeatMs: 10_000 } }) },
         queue: { isEmpty: async () => true },
         reservations: store,
@@ -63,19 +63,20 @@ export function upkeepCases(open: () => Promise<Database>): void {
   }
 
   test('a worker reads what is reserved on its host, however much is reserved elsewhere', async () => {
+    const now = new Date();
     const own = await reserved(2, 'here', longAgo());
-    await beat('there');
-    await store.renewHost('here', new Date(), leaseMs);
+    await beat('there', now);
+    await store.renewHost('here', now, leaseMs);
     read.documents = 0;
     compared = [];
-    await beat('here');
+    await beat('here', now);
     const few = read.documents;
     expect(compared.sort()).toEqual(own);
 
     await reserved(120, 'there');
     read.documents = 0;
     compared = [];
-    await beat('here');
+    await beat('here', now);
     expect(read.documents).toBeLessThanOrEqual(few);
     expect(compared.sort()).toEqual(own);
   });
@@ -94,16 +95,17 @@ export function upkeepCases(open: () => Promise<Database>): void {
 
   test('what has no host is renewed and compared by the worker that comes first, and by the next when that is gone', async () => {
     const [unhosted] = await reserved(1, null, longAgo());
-    await Promise.all([beat('here'), beat('there')]);
+    const now = new Date();
+    await Promise.all([beat('here', now), beat('there', now)]);
     const first = await heartbeatOf(unhosted!);
-    expect(Date.parse(first)).toBeGreaterThan(Date.now() - 60_000);
+    expect(first).toBe(now.toISOString());
     expect(compared.filter((id) => id === unhosted).length).toBeGreaterThanOrEqual(1);
-    await beat('there');
+    await beat('there', new Date(now.getTime() + 4_000));
     expect(await heartbeatOf(unhosted!)).toBe(first);
 
-    const later = new Date(Date.now() + 10_000);
+    const later = new Date(now.getTime() + 10_000);
     const renewals = await Promise.all(
-      ['here', 'there', 'elsewhere'].map(() => store.renewUnhosted(later, leaseMs, new Date(Date.now() + 5_000))),
+      ['here', 'there', 'elsewhere'].map(() => store.renewUnhosted(later, leaseMs, new Date(now.getTime() + 5_000))),
     );
     expect(renewals.flat().map(({ _id }) => _id)).toEqual([unhosted]);
     expect(await heartbeatOf(unhosted!)).toBe(later.toISOString());
