@@ -22,10 +22,9 @@ export async function groupsOf<F extends 'line' | 'priority'>(
   entries: Entries,
   filter: Filter<QueueRecord>,
   field: F,
-  after?: QueueRecord[F],
 ): Promise<(Group & { key: QueueRecord[F] })[]> {
   const groups: (Group & { key: QueueRecord[F] })[] = [];
-  for (let last = after; ;) {
+  for (let last: QueueRecord[F] | undefined; ;) {
     const rest = last === undefined ? filter : { ...filter, [field]: { $gt: last } };
     const records = await entries.find(rest, { sort: { [field]: 1, ...inOrder }, limit: stride });
     for (const entry of records) {
