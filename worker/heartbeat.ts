@@ -84,7 +84,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
     await announce();
     const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
     const now = admission.now();
-    // Whoever comes first does for all workers what belongs to no host; the next one does it where that one has died.
+    // The first worker does for all what belongs to no host; the next one does it where that one has died.
     const recentMs = pauseFor({ leaseMs, heartbeatMs }) / 2;
     await admission.reservations.renewHost(hostId, now, leaseMs);
     const unhosted = await admission.reservations.renewUnhosted(now, leaseMs, new Date(now.getTime() - recentMs));
