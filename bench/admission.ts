@@ -101,7 +101,10 @@ async function fill({ queue, requests }: AdmissionControl, depth: number, hostId
 const openControl = (database: Database, maxRuns: number): Promise<AdmissionControl> =>
   openFleetControl(database, {
     maxRuns,
-    hosts: { capacityOf: async (id) => ({ takesWork: id !== 'away', runs: undefined }) },
+    hosts: {
+      capacityOf: async (id) => ({ takesWork: id !== 'away', runs: undefined }),
+      capacities: async () => new Map(),
+    },
     log,
   });
 

@@ -4,6 +4,7 @@ import type { LaunchFinding } from '../contracts/runs/launch/manifest';
 import type { AnnouncedPresets } from '../contracts/settings/agent-preset';
 import type { Log } from '../platform/log/log';
 import type { VisibleProcess } from '../platform/processes/identity';
+import type { ReservationRecord } from '../stores/runs/admission/reservation-record';
 import type { ReservationStore } from '../stores/runs/admission/reservation-store';
 import type { AttemptRecord } from '../stores/runs/attempt-store';
 import type { HostStore, WorkerAnnouncement } from '../stores/runs/hosts/host-store';
@@ -81,17 +82,21 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
 
   const renewAll = async () => {
     await announce();
-    const { leaseMs } = (await admission.settings.current()).admission;
+    const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
     const now = admission.now();
+    // The first worker does for all what belongs to no host; the next one does it where that one has died.
+    const recentMs = pauseFor({ leaseMs, heartbeatMs }) / 2;
     await admission.reservations.renewHost(hostId, now, leaseMs);
-    await admission.reservations.renewHost(null, now, leaseMs);
+    const unhosted = await admission.reservations.renewUnhosted(now, leaseMs, new Date(now.getTime() - recentMs));
     if (witness.sawLeaseThrough(now, leaseMs)) {
       const expired = await admission.reservations.expire(now);
       for (const { _id: attemptId } of expired) {
         log.warn({ attemptId }, 'admission lease expired');
       }
     }
-    const repaired = (await admission.reservations.repair(now)) + (await reconcileReservations(deps, now));
+    const repaired =
+      (await admission.reservations.repairInTurn(now, recentMs)) +
+      (await reconcileReservations(deps, now, { unhosted }));
     if (repaired > 0) {
       log.warn({ repaired }, 'orphaned capacity released');
     }
@@ -103,9 +108,7 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
 
   const pauseMs = async (): Promise<number> => {
     try {
-      const { leaseMs, heartbeatMs } = (await admission.settings.current()).admission;
-      // A heartbeat that is set longer than the lease would let every lease run out.
-      return Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceIntervalMs);
+      return pauseFor((await admission.settings.current()).admission);
     } catch (error) {
       log.warn({ err: error }, 'settings read failed');
       return announceIntervalMs;
@@ -148,23 +151,50 @@ export async function startHeartbeat(deps: HeartbeatDependencies): Promise<Worke
   };
 }
 
+/** How long a worker rests between two rounds. A heartbeat that is set longer than the lease would let every lease run out. */
+const pauseFor = ({ leaseMs, heartbeatMs }: { leaseMs: number; heartbeatMs: number }): number =>
+  Math.min(heartbeatMs, Math.ceil(leaseMs / 3), announceIntervalMs);
+
 /** The reservations, and the attempts they are compared with. */
 interface ReconcileDependencies extends Pick<HeartbeatDependencies, 'attempts'> {
-  admission: { reservations: Pick<ReservationStore, 'active' | 'release'> };
+  /** The host of this worker. */
+  hostId: string;
+  admission: { reservations: Pick<ReservationStore, 'activeOn' | 'silentSince' | 'release'> };
 }
 
-/** Releases reservations of attempts that have ended: left by a crash between the end and its release. Returns their number. */
+interface ReconcileOptions {
+  /** Reservations without a host that this worker has renewed. */
+  unhosted?: ReservationRecord[];
+  pageSize?: number;
+}
+
+/**
+ * Releases reservations of attempts that have ended: left by a crash between the end and its release. Each worker looks at those
+ * of its host and those that no host renews. Returns their number.
+ */
 export async function reconcileReservations(
-  { admission, attempts }: ReconcileDependencies,
+  { hostId, admission, attempts }: ReconcileDependencies,
   now: Date,
-  pageSize = defaultPageSize,
+  { unhosted = [], pageSize = defaultPageSize }: ReconcileOptions = {},
 ): Promise<number> {
-  const before = new Date(now.getTime() - settledAfterMs).toISOString();
+  const settledBefore = new Date(now.getTime() - settledAfterMs);
+  const before = settledBefore.toISOString();
   let released = 0;
   let failure: { error: unknown } | undefined;
-  for await (const { _id: id, updatedAt, workspaceId } of admission.reservations.active(pageSize)) {
+  for (const reservation of [...(await admission.reservations.activeOn(hostId)), ...unhosted]) {
+    await compare(reservation);
+  }
+  for await (const reservation of admission.reservations.silentSince(settledBefore, pageSize)) {
+    await compare(reservation);
+  }
+  if (failure) {
+    throw failure.error;
+  }
+  return released;
+
+  async function compare({ _id: id, updatedAt, workspaceId }: ReservationRecord): Promise<void> {
     if (updatedAt > before) {
-      continue;
+      return;
     }
     let record;
     try {
@@ -172,16 +202,12 @@ export async function reconcileReservations(
     } catch (error) {
       // Of a workspace that cannot be read now: those of the others are released nevertheless.
       failure ??= { error };
-      continue;
+      return;
     }
     if (record && record.state !== 'ended' && record.state !== 'refused') {
-      continue;
+      return;
     }
     await admission.reservations.release(id, { reason: 'reconciled', evidence: 'Its attempt had ended.', now });
     released += 1;
   }
-  if (failure) {
-    throw failure.error;
-  }
-  return released;
 }

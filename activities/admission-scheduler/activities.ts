@@ -1,5 +1,5 @@
-import type { Features } from '../../contracts/settings/settings';
-import type { CapacityPolicy } from '../../domain/admission/capacity';
+import type { AdmissionSettings, Features } from '../../contracts/settings/settings';
+import { policiesOf } from '../../domain/admission/capacity';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import { compact } from '../../platform/json/compact';
 import type { Log } from '../../platform/log/log';
@@ -10,6 +10,8 @@ import type { TreeStore } from '../../stores/runs/admission/tree-store';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
 import type { HostStore } from '../../stores/runs/hosts/host-store';
 import { chooseNext } from '../agent-run/admission/choose';
+import { hostSweep } from './host-sweep';
+import { recentCapacities } from './recent-capacities';
 
 /** What the scheduler needs of the workspace of an entry. */
 export interface SchedulerWorkspace {
@@ -27,7 +29,7 @@ export interface SchedulerDependencies {
   queue: QueueStore;
   reservations: ReservationStore;
   settings: { current(): Promise<Pick<Features, 'admission'>> };
-  hosts: Pick<HostStore, 'capacityOf'>;
+  hosts: Pick<HostStore, 'capacityOf' | 'capacities'>;
   /** Rejects when the workspace cannot be opened. */
   inWorkspace(workspaceId: string): Promise<SchedulerWorkspace>;
   log: Log;
@@ -41,6 +43,8 @@ const cancelGraceMs = 5_000;
 
 export function createSchedulerActivities(deps: SchedulerDependencies) {
   const { queue, reservations, settings } = deps;
+  const capacities = recentCapacities(deps);
+  const sweep = hostSweep(deps);
 
   return {
     /**
@@ -67,15 +71,17 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
       return turn;
     }
     const now = deps.now();
-    const choice = await chooseNext({ ...deps, closedTrees }, admission, { usage, turn, now });
+    const live = await capacities();
+    const choice = await chooseNext({ ...deps, capacities: live, closedTrees }, admission, { usage, turn, now });
     const until = new Date(now.getTime() + admission.queue.leaseMs).toISOString();
-    for (const { id, selection, policies } of choice.picks) {
+    for (const { id, selection } of choice.picks) {
       const leased = await queue.lease(id, selection, until);
       if (leased) {
-        await dispatch(leased, policies, admission.leaseMs);
+        await dispatch(leased, admission);
       }
     }
     await choice.recordBlocked();
+    await sweep({ admission, usage, capacities: live, isFull: choice.isFull });
     return choice.turn;
   }
 
@@ -102,17 +108,18 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
     return new Set(closed);
   }
 
-  async function dispatch(
-    { _id: id, workspaceId }: QueueRecord,
-    policies: CapacityPolicy[],
-    leaseMs: number,
-  ): Promise<void> {
+  async function dispatch(entry: QueueRecord, admission: AdmissionSettings): Promise<void> {
+    const { _id: id, workspaceId, hostId } = entry;
     const workspace = await workspaceOf(workspaceId);
-    if (!workspace) {
+    // It was chosen by what the host had a moment ago.
+    const host = hostId === null ? undefined : await deps.hosts.capacityOf(hostId);
+    if (!workspace || host?.takesWork === false) {
       await queue.putBack(id);
       return;
     }
     const request = await workspace.requests.get(id);
+    const policies = policiesOf(admission, entry, host?.runs);
+    const { leaseMs } = admission;
     const reserved = request && (await reservations.reserve(request, policies, { now: deps.now(), leaseMs }));
     if (reserved?.outcome === 'blocked') {
       await queue.putBack(id);

@@ -189,16 +189,21 @@ async function byRuns(): Promise<Record<string, Record<string, string>>> {
         const { id } = await decide(control, hosts);
         await reservations.release(id, { reason: 'completed', evidence: 'bench', now: new Date() });
       });
+      // As if every host had renewed what it has, a while after it was reserved.
       const later = new Date(Date.now() + 120_000);
+      for (let n = 0; n < hosts; n += 1) {
+        await reservations.renewHost(hostId(n), later, leaseMs);
+      }
       const beat = await measured(async () => {
         await reservations.runsOn(hostId(0));
-        await reservations.renewHost(hostId(0), new Date(), leaseMs);
-        await reservations.renewHost(null, new Date(), leaseMs);
+        await reservations.renewHost(hostId(0), later, leaseMs);
+        const unhosted = await reservations.renewUnhosted(later, leaseMs, new Date(later.getTime() - 5_000));
         await reservations.expire(new Date());
-        await reservations.repair(new Date());
+        await reservations.repairInTurn(new Date(), 5_000);
         await reconcileReservations(
-          { admission: control, attempts: { get: async () => ({ state: 'running' }) } },
+          { hostId: hostId(0), admission: control, attempts: { get: async () => ({ state: 'running' }) } },
           later,
+          { unhosted },
         );
       });
       if (index > 0) {

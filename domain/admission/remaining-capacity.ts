@@ -21,6 +21,11 @@ export class RemainingCapacity {
     return blockedBy(policies, this.planned, requested);
   }
 
+  /** Whether it blocks every launch, whatever that requests. */
+  isExhausted({ scope, key, resource, limit }: CapacityPolicy): boolean {
+    return scope === 'global' && resource === 'runs' && (this.planned[key]?.runs ?? 0) >= limit;
+  }
+
   count({ scopes, requested }: Candidate): void {
     for (const { key } of scopes) {
       this.planned[key] = plus(this.planned[key] ?? nothing, requested);

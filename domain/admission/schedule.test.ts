@@ -50,16 +50,18 @@ interface PlanOptions {
   now?: number;
   rules?: SchedulerSettings;
   page?: number;
+  /** The entries are read as streams of a workspace and priority each, and not as lanes. */
+  asStreams?: boolean;
 }
 
 /** The entries in their lanes, of which so many are read at a time, and how many had to be read. */
 function planOf(
   entries: readonly Candidate[],
-  { usage = {}, turn, now = 0, rules = settings, page = 2 }: PlanOptions = {},
+  { usage = {}, turn, now = 0, rules = settings, page = 2, asStreams = false }: PlanOptions = {},
 ): Plan & { shown: number } {
   const lines = new Map<string, Candidate[]>();
   for (const each of [...entries].sort((a, b) => a.enqueuedAt - b.enqueuedAt || (a.id < b.id ? -1 : 1))) {
-    const id = line(each);
+    const id = asStreams ? `${each.workspaceId} ${each.priority}` : line(each);
     lines.set(id, [...(lines.get(id) ?? []), each]);
   }
   let shown = 0;
@@ -72,7 +74,7 @@ function planOf(
     shown += some.length;
     return { entries: some, isLast: from + page >= all.length };
   };
-  const first: Lane[] = [...lines.keys()].map((id) => ({ id, ...next(id) }));
+  const first: Lane[] = [...lines.keys()].map((id) => ({ id, ...next(id), ...(asStreams && { laneOf: line }) }));
   const choosing = schedule(first, { usage, turn, settings: rules, now });
   let step = choosing.next();
   while (!step.done) {
@@ -291,7 +293,7 @@ describe('the schedule of admission', () => {
   }
   const own = ['root-task', 'workspace', 'host', 'provider', 'global'];
 
-  it('chooses from the first of each lane as if it had compared every entry', () => {
+  it('chooses from the first of each lane, or of each stream, as if it had compared every entry', () => {
     const when = fc.integer({ min: 0, max: 20 });
     fc.assert(
       fc.property(arrivals, when, fc.integer({ min: 1, max: 5 }), fc.nat(3), (list, ticks, page, held) => {
@@ -300,8 +302,11 @@ describe('the schedule of admission', () => {
         const now = at + ticks * 250;
         const usage = Object.fromEntries(['global', 'w-a', 'h1', 't1'].map((key) => [key, used(held)]));
         const turn = held === 0 ? undefined : { workspaceId: 'b', served: held };
-        const { picks } = planOf(entries, { usage, turn, now, page });
-        expect(picks.map(({ id }) => id)).toEqual(choiceByAll(entries, { usage, turn, now }));
+        const all = choiceByAll(entries, { usage, turn, now });
+        for (const asStreams of [false, true]) {
+          const { picks } = planOf(entries, { usage, turn, now, page, asStreams });
+          expect(picks.map(({ id }) => id)).toEqual(all);
+        }
       }),
       { numRuns: 300 },
     );
@@ -316,6 +321,18 @@ describe('the schedule of admission', () => {
       const { shown, picks } = planOf([...deep(depth, elsewhere), entry('fits')], { usage: { host: used(1) } });
       expect([shown, picks.map(({ id }) => id)]).toEqual([3, ['fits']]);
     }
+  });
+
+  it('reads the beginning of a stream only, however many lanes it has', () => {
+    const entries = Array.from({ length: 500 }, (_, n) =>
+      entry(`e${n}`, {
+        enqueuedAt: n,
+        policies: [policy('global', 4), policy(`h${n}`, 1, 'host')],
+        scopes: [...scopes('global'), { scope: 'host' as const, key: `h${n}` }],
+      }),
+    );
+    const { shown, picks } = planOf(entries, { usage: { global: used(3) }, asStreams: true });
+    expect([shown, picks.map(({ id }) => id)]).toEqual([2, ['e0']]);
   });
 
   it('leaves board capacity to others while an entry waits for a ceiling of its own workspace', () => {

@@ -25,9 +25,11 @@ export interface Page {
   isLast: boolean;
 }
 
-/** A lane of the queue (`laneOf`) with its first entries. */
+/** A lane of the queue (`laneOf`) with its first entries; or a stream of entries of one workspace and priority. */
 export interface Lane extends Page {
   id: string;
+  /** Of a stream: the id of the lane of each of its entries. */
+  laneOf?: (entry: Candidate) => string;
 }
 
 /** Whose turn it is: the workspace that was served last, and how often in a row. */
@@ -79,7 +81,8 @@ export interface Scheduling {
  * would fit besides them. Without that, small launches could pass a large one for ever.
  *
  * Checks the first of each lane and those behind it only while they may be dispatched, so that the depth of the queue makes no
- * difference: yields the id of a lane when it needs more of its entries.
+ * difference: yields the id of a lane when it needs more of its entries. Streams are checked in their order, without the entries
+ * of lanes of which one was blocked: with all streams or with all lanes the choice is the same.
  *
  * Pure: `usage` is what is reserved now, and every pick is counted on top of it.
  */
@@ -126,8 +129,10 @@ export function* schedule(
         }
       }
       if (shared.length > 0) {
-        cursor.close();
-        plan.full.push({ laneId: cursor.id, policies: shared });
+        plan.full.push({ laneId: cursor.closeLane(entry), policies: shared });
+        if (shared.some((policy) => remaining.isExhausted(policy))) {
+          cursor.close();
+        }
       }
       const head = yield* cursor.head();
       if (!head || !isOfLevel(head)) {

@@ -37,7 +37,7 @@ export async function admissionFixture(now: () => Date, maxRuns = 2): Promise<Ad
     settings: await createSettingsStore(db, { BOARD_MAX_RUNS: maxRuns, BOARD_RUN_TIMEOUT_MS: 60_000 }),
     telemetry: await createTelemetryStore(db),
     traces: await createTraceStore(db),
-    hosts: { capacityOf: async () => host },
+    hosts: { capacityOf: async () => host, capacities: async () => new Map([['here', host]]) },
     log,
     now,
     wakeScheduler: async () => void woken.push('scheduler'),

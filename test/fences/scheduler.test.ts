@@ -312,7 +312,8 @@ it('what an attempt holds is given back once it has ended, and not before, nor a
   const request = await queued();
   await reservations.reserve(request, [], { now, leaseMs: 60_000 });
   const attempts = { get: async () => record };
-  const reconcile = (ms: number) => reconcileReservations({ admission: { reservations }, attempts }, new Date(at(ms)));
+  const reconcile = (ms: number) =>
+    reconcileReservations({ hostId: 'here', admission: { reservations }, attempts }, new Date(at(ms)));
   record = anAttempt(id, { state: 'running' });
   expect(await reconcile(120_000)).toBe(0);
   record = anAttempt(id, { state: 'ended' });

@@ -31,9 +31,11 @@ describe('worker heartbeat', () => {
         reservations: {
           runsOn: () => Promise.resolve(0),
           renewHost: (hostId: string | null) => Promise.resolve(void renewed.push(hostId)),
+          renewUnhosted: () => (renewed.push(null), nothing()),
           expire: nothing,
-          repair: () => Promise.resolve(0),
-          active: () => [],
+          repairInTurn: () => Promise.resolve(0),
+          activeOn: nothing,
+          silentSince: () => [],
         },
       } as unknown as AdmissionControl,
       concurrency: 1,
@@ -123,10 +125,14 @@ describe('worker heartbeat', () => {
       for (const id of ids) {
         await reservations.reserve(sampleRequest(id), [], { now: longAgo, leaseMs: 1_000_000 });
       }
-      const ended = { attempts: { get: () => Promise.resolve(undefined) }, admission: { reservations } };
-      expect(await reconcileReservations(ended, new Date(), 2)).toBe(5);
+      const ended = {
+        hostId: 'here',
+        attempts: { get: () => Promise.resolve(undefined) },
+        admission: { reservations },
+      };
+      expect(await reconcileReservations(ended, new Date(), { pageSize: 2 })).toBe(5);
       expect(await reservations.holders()).toEqual([]);
-      expect(await reconcileReservations(ended, new Date(), 2)).toBe(0);
+      expect(await reconcileReservations(ended, new Date(), { pageSize: 2 })).toBe(0);
     } finally {
       await database.close();
       await dir.remove();

@@ -1,4 +1,4 @@
-import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SchedulerActivities } from '../../activities/admission-scheduler/activities';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import { look } from './messages';
@@ -9,6 +9,9 @@ const { dispatchQueued } = proxyActivities<SchedulerActivities>({
   retry: { initialInterval: '200 milliseconds', maximumInterval: '15 seconds' },
   summary: 'assign free capacity',
 });
+
+/** Events of one execution: a worker that takes over replays them, and has five seconds for that however busy its machine is. */
+const maxEvents = 1_000;
 
 /**
  * Hands free capacity to queued launches, in order. Runs only while the queue has entries: an enqueue or a release signals it
@@ -32,7 +35,8 @@ export async function admissionScheduler(turn?: WorkspaceTurn): Promise<void> {
     if (round.waiting === 0 && !hasLooks()) {
       return;
     }
-    if (workflowInfo().continueAsNewSuggested) {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    if (continueAsNewSuggested || (historyLength >= maxEvents && patched('bounded-history'))) {
       await continueAsNew<typeof admissionScheduler>(next);
     }
   }

@@ -15,7 +15,7 @@ export interface AdmissionStores extends Pick<Stores, 'reservations' | 'queue' |
 
 export interface AdmissionControl extends AdmissionStores {
   telemetry: Pick<TelemetryStore, 'usageOf'>;
-  hosts: Pick<HostStore, 'capacityOf'>;
+  hosts: Pick<HostStore, 'capacityOf' | 'capacities'>;
   traces: Pick<TraceStore, 'record'>;
   /** Wakes the scheduler of the queue. */
   wakeScheduler(): Promise<void>;
@@ -25,7 +25,7 @@ export interface AdmissionControl extends AdmissionStores {
 
 /** The ceilings that apply to a request now. */
 export async function policiesFor(
-  { hosts }: Pick<AdmissionControl, 'hosts'>,
+  { hosts }: { hosts: Pick<HostStore, 'capacityOf'> },
   settings: AdmissionSettings,
   request: AdmissionRequest,
 ): Promise<CapacityPolicy[]> {

@@ -1,10 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type AdmissionControl, policiesFor } from './dependencies';
 
-export type HoldDependencies = Pick<
+export interface HoldDependencies extends Pick<
   AdmissionControl,
-  'reservations' | 'requests' | 'trees' | 'settings' | 'hosts' | 'now'
->;
+  'reservations' | 'requests' | 'trees' | 'settings' | 'now'
+> {
+  hosts: Pick<AdmissionControl['hosts'], 'capacityOf'>;
+}
 
 /**
  * The one gate before a provider: passes only an attempt that has capacity reserved, and commits it. A lease that ran out while

@@ -115,6 +115,8 @@ export async function createCapacityLedger(db: Database) {
   return { hold, release, read };
 }
 
+export type CapacityLedger = Awaited<ReturnType<typeof createCapacityLedger>>;
+
 /** The increments that count a request in scopes, or take it back. */
 const counted = (keys: string[], requested: Capacity, sign: 1 | -1): Record<string, number> =>
   Object.fromEntries(

@@ -13,11 +13,12 @@ import type { Page, PageRequest } from '../../../platform/lists/page';
 import { slicePage } from '../../../platform/lists/slice';
 import type { Collection, Database } from '../../port/collection';
 import { findPage } from '../../port/find-page';
-import { inPages } from '../../port/in-pages';
 import { insertOnce } from '../../port/insert';
 import { withinWorkspace } from '../../port/within-workspace';
-import { createCapacityLedger, type Holder } from './capacity-ledger';
-import { holderOf, isEnded, type ReservationRecord, tombstone } from './reservation-record';
+import { createCapacityLedger } from './capacity-ledger';
+import { repairLedger } from './ledger-repair';
+import { holderOf, type ReservationRecord } from './reservation-record';
+import { createUpkeepTurns } from './upkeep-turns';
 
 export type ReserveOutcome =
   | { outcome: 'held'; reservation: ReservationRecord }
@@ -60,10 +61,9 @@ const retentionSeconds = 90 * 86_400;
 /** How often a reservation is tried while others change the same. */
 const tries = 20;
 const newest = { key: 'createdAt', direction: -1 } as const;
+const oldestHeartbeat = { key: 'heartbeatAt', direction: 1 } as const;
 /** How many documents one sweep reads. */
 const batch = 500;
-/** How long a holder may be without its document before that is taken for the trace of a crash, in milliseconds. */
-const orphanAfterMs = 60_000;
 
 /**
  * Capacity: who holds how much of it, under which lease, and what became of it. The capacity is that of all workspaces together.
@@ -72,14 +72,15 @@ const orphanAfterMs = 60_000;
  */
 export async function createReservationStore(db: Database, workspaceId?: string) {
   const ledger = await createCapacityLedger(db);
+  const turns = await createUpkeepTurns(db);
   const all: Collection<ReservationRecord> = await db.collection({
     name: 'admission-reservations',
     indexes: [
       { keys: { createdAt: -1, _id: -1 } },
       { keys: { state: 1, createdAt: -1, _id: -1 } },
       { keys: { state: 1, leaseExpiresAt: 1 } },
-      { keys: { state: 1, hostKey: 1 } },
-      { keys: { state: 1, _id: 1 } },
+      { keys: { state: 1, hostKey: 1, heartbeatAt: 1 } },
+      { keys: { state: 1, heartbeatAt: 1, _id: 1 } },
       ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1, _id: -1 } as const })),
       { keys: { workspaceId: 1, state: 1, createdAt: -1, _id: -1 } },
     ],
@@ -121,9 +122,7 @@ export async function createReservationStore(db: Database, workspaceId?: string)
     return (await insertOnce(reservations, document)) ? document : undefined;
   }
 
-  /** Inserts a tombstone instead of a document that was never written, so that a late writer meets it and starts over. */
-  const writeTombstone = (id: string, holder: Holder, now: Date): Promise<boolean> =>
-    insertOnce(reservations, tombstone(id, holder, now.toISOString()));
+  const repair = (now: Date) => repairLedger({ ledger, reservations }, now);
 
   return {
     /**
@@ -233,6 +232,36 @@ export async function createReservationStore(db: Database, workspaceId?: string)
         },
       ),
 
+    /**
+     * The same of runs without a host, for whichever worker comes first: those that none has renewed since then. Returns those that
+     * this call renewed.
+     */
+    async renewUnhosted(now: Date, leaseMs: number, staleBefore: Date): Promise<ReservationRecord[]> {
+      const heartbeatAt = now.toISOString();
+      const leaseExpiresAt = new Date(now.getTime() + leaseMs).toISOString();
+      const stale = { $lt: staleBefore.toISOString() };
+      const renewed: ReservationRecord[] = [];
+      for (;;) {
+        const due = await reservations.find(
+          { state: 'active', hostKey: null, heartbeatAt: stale },
+          { sort: { heartbeatAt: 1 }, limit: batch },
+        );
+        const changed = await Promise.all(
+          due.map(({ _id }) =>
+            reservations.findOneAndUpdate(
+              { _id, state: 'active', heartbeatAt: stale },
+              { $set: { heartbeatAt, leaseExpiresAt } },
+            ),
+          ),
+        );
+        const own = changed.filter((record) => record !== undefined);
+        renewed.push(...own);
+        if (due.length < batch || own.length === 0) {
+          return renewed;
+        }
+      }
+    },
+
     /** Ends reservations whose lease has run out, and returns them. */
     async expire(now: Date): Promise<ReservationRecord[]> {
       const at = now.toISOString();
@@ -260,30 +289,11 @@ export async function createReservationStore(db: Database, workspaceId?: string)
      * Clears the remains of crashes in the ledger: holders whose reservation has ended, and, after a minute, holders whose
      * reservation was never written. Returns how many.
      */
-    async repair(now: Date): Promise<number> {
-      let cleared = 0;
-      const holders = Object.entries((await ledger.read()).holders);
-      for (let from = 0; from < holders.length; from += batch) {
-        const some = holders.slice(from, from + batch);
-        const stored = await reservations.find({ _id: { $in: some.map(([id]) => id) } });
-        const records = new Map(stored.map((record) => [record._id, record]));
-        for (const [id, holder] of some) {
-          const record = records.get(id);
-          const stands = record?.state === 'active' && record.generation === holder.generation;
-          const young = now.getTime() - Date.parse(holder.at) < orphanAfterMs;
-          if (stands || (!isEnded(record, holder) && young)) {
-            continue;
-          }
-          if (!record && !(await writeTombstone(id, holder, now))) {
-            continue;
-          }
-          if (await ledger.release(id, holder)) {
-            cleared += 1;
-          }
-        }
-      }
-      return cleared;
-    },
+    repair,
+
+    /** The same unless any worker did it within this time, in milliseconds: it reads everything that is reserved. */
+    repairInTurn: async (now: Date, withinMs: number): Promise<number> =>
+      (await turns.take('repair', now, withinMs)) ? repair(now) : 0,
 
     /** The newest first. */
     async list({ states, ...filter }: ReservationFilter, part: PageRequest): Promise<Page<ReservationRecord>> {
@@ -330,11 +340,30 @@ export async function createReservationStore(db: Database, workspaceId?: string)
       return sums;
     },
 
-    active: (pageSize: number) => inPages(reservations, { state: 'active' }, pageSize),
+    /** What is reserved on a host. */
+    activeOn: (host: string): Promise<ReservationRecord[]> =>
+      reservations.find({ state: 'active', hostKey: hostKey(host) }),
+
+    /** What is reserved, wherever, and was not renewed since then: it has no live host, or its host was away. */
+    async *silentSince(before: Date, limit: number): AsyncGenerator<ReservationRecord> {
+      const filter = { state: 'active' as const, heartbeatAt: { $lt: before.toISOString() } };
+      for (let cursor: PageRequest['cursor']; ;) {
+        const page = await findPage(reservations, { filter, order: oldestHeartbeat }, { limit, cursor });
+        yield* page.items;
+        cursor = page.next;
+        if (!cursor) {
+          return;
+        }
+      }
+    },
 
     /** How many run slots the runs of a host hold. */
     async runsOn(host: string): Promise<number> {
-      return (await ledger.read()).usage[hostKey(host)]?.runs ?? 0;
+      const [sum] = await reservations.aggregate([
+        { $match: { state: 'active', hostKey: hostKey(host) } },
+        { $group: { _id: null, runs: { $sum: '$requested.runs' } } },
+      ]);
+      return Number(sum?.runs ?? 0);
     },
 
     holders: async (): Promise<string[]> => Object.keys((await ledger.read()).holders),

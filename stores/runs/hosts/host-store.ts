@@ -43,6 +43,12 @@ export interface HostRecord {
   reservedRuns?: number;
 }
 
+/** Whether a host takes work now, and how many runs it announced to execute at a time, if it did. */
+export interface HostCapacity {
+  takesWork: boolean;
+  runs: number | undefined;
+}
+
 /** A host counts as live while a worker of it was seen within this time, in milliseconds. */
 const freshMs = 60_000;
 /** How many hosts one choice considers. */
@@ -132,10 +138,15 @@ export async function createHostStore(db: Database, now: () => Date = () => new 
     anyForLaunch: async (): Promise<string | undefined> =>
       (await anyLive()) ?? (await live()).find(({ drain }) => drain !== undefined)?._id,
 
-    /** Whether the host takes work now, and how many runs it announced to execute at a time. */
-    async capacityOf(id: string): Promise<{ takesWork: boolean; runs: number | undefined }> {
+    async capacityOf(id: string): Promise<HostCapacity> {
       const host = await hosts.get(id);
       return { takesWork: host !== undefined && takesWork(host), runs: host && runsOf(host) };
+    },
+
+    /** The same of every live host, by its id. */
+    async capacities(): Promise<Map<string, HostCapacity>> {
+      const capacityOf = (host: HostRecord) => ({ takesWork: takesWork(host), runs: runsOf(host) });
+      return new Map((await everyLive()).map((host) => [host._id, capacityOf(host)]));
     },
 
     /** What the live workers report of a program; nothing when there is none, or one has nothing to report of it. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
     reservations: await createReservationStore(database),
     queue: await createQueueStore(database),
     trees: await createTreeStore(database),
-    hosts: { capacityOf: async () => ({ takesWork: true, runs: undefined }) },
+    hosts: { capacityOf: async () => ({ takesWork: true, runs: undefined }), capacities: async () => new Map() },
     wakeScheduler: async () => undefined,
     now: () => new Date(),
     settings,

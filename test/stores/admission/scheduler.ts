@@ -2,17 +2,19 @@ import { createSchedulerActivities } from '../../../activities/admission-schedul
 import { decideCapacity } from '../../../activities/agent-run/admission/decide';
 import type { AdmissionControl } from '../../../activities/agent-run/admission/dependencies';
 import { globalScope, hostKey } from '../../../domain/admission/capacity';
+import { laneOf } from '../../../domain/admission/lane';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import { createLog } from '../../../platform/log/log';
 import { createTraceStore } from '../../../stores/governance/trace-store';
-import type { Collection, Database, Stored } from '../../../stores/port/collection';
+import type { Database } from '../../../stores/port/collection';
 import { createAdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
 import { createQueueStore, type QueueRecord } from '../../../stores/runs/admission/queue-store';
 import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { createTreeStore } from '../../../stores/runs/admission/tree-store';
 import { createSettingsStore } from '../../../stores/settings/settings-store';
 import { createTelemetryStore } from '../../../stores/system/telemetry-store';
+import { counting } from './counting';
 
 const log = createLog({ name: 'test', level: 'fatal' });
 /** How far the clock is ahead of ours, in milliseconds. */
@@ -20,25 +22,15 @@ let aheadMs = 0;
 const now = () => new Date(Date.now() + aheadMs);
 const none = { runs: null, processes: null, memoryMb: null };
 
-/** The database, counting the documents that its finds return. */
-function counting(database: Database, read: { documents: number }): Database {
-  const collection = async <T extends Stored>(spec: Parameters<Database['collection']>[0]): Promise<Collection<T>> => {
-    const opened = await database.collection<T>(spec);
-    const find: Collection<T>['find'] = async (...query) => {
-      const found = await opened.find(...query);
-      read.documents += found.length;
-      return found;
-    };
-    return Object.assign(Object.create(opened) as Collection<T>, { find });
-  };
-  return Object.assign(Object.create(database) as Database, { collection });
-}
-
 /** What the scheduler does with queues of any depth, on any adapter. */
 export function schedulerCases(open: () => Promise<Database>): void {
   let database: Database;
   let control: AdmissionControl;
   let away: string[];
+  /** The hosts that are live, and how many runs each of them executes at a time. */
+  let live: string[];
+  let runs: number | undefined;
+  const capacityOf = (id: string) => ({ takesWork: !away.includes(id), runs });
   let reported: string[];
   let broken: string | undefined;
   const read = { documents: 0 };
@@ -56,13 +48,16 @@ export function schedulerCases(open: () => Promise<Database>): void {
       settings: await createSettingsStore(database, { BOARD_MAX_RUNS: 2, BOARD_RUN_TIMEOUT_MS: 60_000 }),
       telemetry: await createTelemetryStore(database),
       traces: await createTraceStore(database),
-      hosts: { capacityOf: async (id) => ({ takesWork: !away.includes(id), runs: undefined }) },
+      hosts: {
+        capacityOf: async (id) => capacityOf(id),
+        capacities: async () => new Map(live.map((id) => [id, capacityOf(id)])),
+      },
       log,
       now,
       wakeScheduler: async () => undefined,
     };
     await control.settings.patch({ admission: { queue: { globalLimit: 10_000, perWorkspaceLimit: 10_000 } } });
-    away = ['away'];
+    [away, live, runs] = [['away'], ['away', 'here'], undefined];
     reported = [];
   });
   afterEach(() => database.close());
@@ -153,6 +148,127 @@ export function schedulerCases(open: () => Promise<Database>): void {
     expect(looks[1]).toBeLessThanOrEqual(looks[0]!);
   });
 
+  describe('of a fleet', () => {
+    /** So many hosts, with launches of several workspaces that wait for each. */
+    async function fleet(hosts: number, fields: Partial<AdmissionRequest> = {}): Promise<void> {
+      live = Array.from({ length: hosts }, (_, n) => `host-${String(n).padStart(3, '0')}`);
+      for (const hostId of live) {
+        await enqueue(...['a', 'b', 'c'].map((workspaceId) => aRequest({ hostId, workspaceId, ...fields })));
+      }
+    }
+    const fill = async (hostIds: string[], workspaceId = 'other') => {
+      for (const hostId of hostIds) {
+        const request = await control.requests.put(aRequest({ hostId, workspaceId }));
+        await control.reservations.reserve(request, [], { now: now(), leaseMs: 60_000 });
+      }
+    };
+    const looked = async () => {
+      read.documents = 0;
+      await look();
+      return read.documents;
+    };
+
+    test('a scheduling round reads as much for many hosts as for few', async () => {
+      await fleet(4);
+      const few = await looked();
+      expect(reported).toHaveLength(2);
+      for (const id of await control.reservations.holders()) {
+        await release(id);
+      }
+      await fleet(60);
+      expect(await looked()).toBeLessThanOrEqual(few + 40);
+      expect(reported).toHaveLength(4);
+    });
+
+    test('a scheduling round reads the lanes of hosts with capacity, and chooses as if it had read all', async () => {
+      runs = 1;
+      await control.settings.patch({ admission: { limits: { global: none } } });
+      await fleet(60);
+      await fill(live.slice(0, -1));
+      const [urgent] = await enqueue(aRequest({ hostId: live.at(-1)!, workspaceId: 'c', priority: 2 }));
+      await enqueue(...several(200, { hostId: live[0]!, workspaceId: 'a' }));
+      expect(await looked()).toBeLessThan(300);
+      expect(reported).toEqual([urgent]);
+    });
+
+    test('launches for full hosts wait for these, and keep none that go elsewhere waiting', async () => {
+      runs = 1;
+      await fleet(12);
+      await control.settings.patch({ admission: { limits: { global: none } } });
+      await fill(live);
+      await enqueue(...several(200, { hostId: live[0]! }));
+      live.push('new');
+      expect(await admit({ hostId: 'new' })).toBe('queued');
+      await look();
+      aheadMs += 1_000;
+      await look();
+      const entries = await control.queue.list({}, { limit: 500 });
+      const limits = entries.items.filter(({ state }) => state === 'queued');
+      expect(new Set(limits.map(({ limitingKey, hostId }) => limitingKey === hostKey(hostId!)))).toEqual(
+        new Set([true]),
+      );
+      live.push('newer');
+      expect(await admit({ hostId: 'newer' })).toBe('held');
+    });
+
+    test.each([
+      ['', 'full', 'b'],
+      [', behind many for hosts that take no work', 'away', 'a'],
+    ])('an overdue launch for a full host has its workspace kept for it%s', async (_where, hostId, workspaceId) => {
+      runs = 1;
+      await control.settings.patch({ admission: { limits: { global: none, workspace: { ...none, runs: 2 } } } });
+      live = ['full', 'free'];
+      await fill(['full']);
+      await fill(['free'], 'a');
+      await enqueue(...several(150, { hostId, workspaceId }));
+      aheadMs = 1_000;
+      const [overdue] = await enqueue(aRequest({ hostId: 'full', workspaceId: 'a' }));
+      aheadMs = 600_000;
+      live.push('third');
+      const [late] = await enqueue(aRequest({ hostId: 'third', workspaceId: 'a' }));
+      await look();
+      expect(reported).toEqual([]);
+      const [holder] = await control.reservations.holders();
+      await release(holder!);
+      aheadMs += 1_000;
+      await look();
+      expect(reported).toEqual([overdue]);
+      expect(await control.queue.get(late!)).toMatchObject({ state: 'queued' });
+    });
+
+    test('several schedulers at once exceed no ceiling, and start each launch once', async () => {
+      runs = 1;
+      await control.settings.patch({ admission: { limits: { global: { ...none, runs: 9 } } } });
+      await fleet(14);
+      for (let n = 0; n < 3; n += 1) {
+        await Promise.all([look(), look(), look()]);
+        const usage = Object.entries(await control.reservations.usage());
+        expect(usage.find(([key]) => key === globalScope.key)?.[1]).toMatchObject({ runs: 9 });
+        for (const key of live.map(hostKey)) {
+          expect(usage.find(([each]) => each === key)?.[1]?.runs ?? 0).toBeLessThanOrEqual(1);
+        }
+      }
+      expect(reported).toHaveLength(9);
+      expect(new Set(reported).size).toBe(9);
+    });
+
+    test('a host that has stopped taking work since it was read gets none', async () => {
+      await enqueue(aRequest({ hostId: 'here' }));
+      const { capacities } = control.hosts;
+      control.hosts.capacities = async () => {
+        const before = await capacities();
+        away.push('here');
+        return before;
+      };
+      await look();
+      expect(reported).toEqual([]);
+      expect(await control.reservations.holders()).toEqual([]);
+      [away, control.hosts.capacities] = [[], capacities];
+      await look();
+      expect(reported).toHaveLength(1);
+    });
+  });
+
   test('behind entries whose root task is full, the first of another one goes, in the order of the queue', async () => {
     const limits = { global: { ...none, runs: 3 }, rootTask: { ...none, runs: 1 } };
     await control.settings.patch({ admission: { limits } });
@@ -236,9 +352,9 @@ export function schedulerCases(open: () => Promise<Database>): void {
     const entries = await database.collection<QueueRecord>({ name: 'admission-entries', indexes: [] });
     const [id] = await enqueue(aRequest());
     await entries.findOneAndUpdate({ _id: id! }, { $unset: { line: '' } });
-    await look();
-    expect(reported).toEqual([]);
     control = { ...control, queue: await createQueueStore(database) };
+    const entry = (await control.queue.get(id!))!;
+    expect(entry.line).toBe(laneOf(entry));
     await look();
     expect(reported).toEqual([id]);
   });
