@@ -5,23 +5,60 @@
  * @throws Error that names the file and the place of a syntax error
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import swc from '@swc/core';
 
 /**
  * Packages that a process loads when it first uses them, since most never do: the driver of the store that is not configured,
- * the clients of forges, the protocol of agents. All of them cost 0.3 s of CPU and 20 MB at every start.
+ * the clients of forges, models and tool servers, the SDK of workers in a process that has none.
  */
 const loadedOnUse = [
   '@agentclientprotocol/sdk/unstable',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai',
+  '@ai-sdk/openai-compatible',
+  '@fastify/busboy',
   '@gitbeaker/core',
   '@gitbeaker/requester-utils',
+  '@modelcontextprotocol/sdk/client/index.js',
+  '@modelcontextprotocol/sdk/client/streamableHttp.js',
+  '@modelcontextprotocol/sdk/server/mcp.js',
+  '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js',
+  '@modelcontextprotocol/sdk/types.js',
+  '@noble/curves/secp256k1',
+  '@node-rs/argon2',
   '@octokit/core',
   '@octokit/plugin-paginate-rest',
+  '@temporalio/client',
+  '@temporalio/worker',
+  '@viz-js/viz',
+  'ai',
+  'ajv',
+  'ajv-formats',
+  'ajv/dist/2019',
+  'ajv/dist/2020',
+  'cockatiel',
+  'fast-jwt',
+  'fflate',
+  'file-type',
+  'jose',
+  'json-p3',
+  'koa-body',
+  'libsql',
+  'libsql/promise',
+  'light-my-request',
+  'markdown-it',
+  'mingo',
   'mongodb',
   'openid-client',
+  'piscina',
+  'request-filtering-agent',
+  'saxes',
   'unpdf',
+  'ws',
+  'yaml',
 ];
 
 const options = {
@@ -57,14 +94,16 @@ async function isOlder(output, source) {
 
 /**
  * @param paths of the sources, relative to `root`
- * @returns how many of them were compiled
+ * @returns how many of them were compiled, and how many of these had not been before
  */
 export async function compile(root, dist, paths) {
   const stamp = join(dist, '.compiler');
   const isAnotherCompiler = (await readFile(stamp, 'utf8').catch(() => '')) !== compiler;
   const stale = [];
+  let added = 0;
   for (const path of paths) {
     const output = join(dist, outputOf(path));
+    added += existsSync(output) ? 0 : 1;
     if (isAnotherCompiler || (await isOlder(output, join(root, path)))) {
       stale.push({ path, output });
     }
@@ -79,5 +118,5 @@ export async function compile(root, dist, paths) {
     }),
   );
   await writeFile(stamp, compiler);
-  return stale.length;
+  return { compiled: stale.length, added };
 }

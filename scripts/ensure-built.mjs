@@ -125,10 +125,10 @@ async function buildPage() {
 
 async function compileSources() {
   const paths = [...sources(root)].map((path) => relative(root, path)).filter(isSource);
-  const compiled = await compile(root, dist, paths);
+  const changes = await compile(root, dist, paths);
   // Its version is read by the code.
   copyFileSync(join(root, 'package.json'), join(dist, 'package.json'));
-  return compiled;
+  return changes;
 }
 
 /** A process takes what is recorded of sources that are as they were: after a small change that is nearly all of them. */
@@ -180,12 +180,13 @@ export async function ensureBuilt({ checkTypes = false } = {}) {
         run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noEmit'),
       );
     }
-    let compiled = 0;
+    let changes = { compiled: 0, added: 0 };
     await step('compiling (1 of 3)', async () => {
-      compiled = await compileSources();
+      changes = await compileSources();
     });
     await step('bundling workflows (2 of 3)', () => run('dist/scripts/bundle-workflows.js'));
-    if (compiled > smallChange || !isRecorded()) {
+    // A file that was added may be what an earlier request leads to now.
+    if (changes.compiled > smallChange || changes.added > 0 || !isRecorded()) {
       await step('recording compiled code (3 of 3)', recordCompiled);
     }
     if (isPageStale()) {

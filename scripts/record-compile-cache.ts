@@ -1,11 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Script } from 'node:vm';
-import { sourceDigest, writeCacheFile } from '../platform/processes/compile-cache/cache-file';
-import { loadCompiled } from '../platform/processes/compile-cache/load-compiled';
-import { cacheDirectory, cachePath, moduleName } from '../platform/processes/compile-cache/location';
-import { enableCompileCache, flushCompileCache } from '../platform/processes/compile-cache/node-compile-cache';
+import { digestOfFile, writeCacheFile } from '../platform/processes/compile-cache/cache-file';
+import { recordLoaded } from '../platform/processes/compile-cache/load-compiled';
+import { cacheDirectory, cachePath, installedPath, root } from '../platform/processes/compile-cache/location';
 
 /** What the entries of the service load before they do anything. */
 const entries = [
@@ -18,32 +16,20 @@ const entries = [
   'scripts/start-all',
 ];
 
-const load = createRequire(__filename);
-function loadEntries(): void {
-  for (const entry of entries) {
-    load(join(__dirname, '..', entry));
-  }
-}
+/** What they load when they first use it, which is while they start (`loadedOnUse` in `scripts/compile.mjs`). */
+const used = ['@temporalio/client', '@temporalio/worker', 'libsql', 'libsql/promise', 'ws', 'yaml'];
 
 /** Loads the entries once, and stores what V8 compiled for those that load them later. */
 function record(): void {
   mkdirSync(cacheDirectory, { recursive: true });
-  if (enableCompileCache !== undefined) {
-    enableCompileCache(cacheDirectory);
-    loadEntries();
-    flushCompileCache?.();
-    return;
+  const recorder = recordLoaded();
+  const load = createRequire(__filename);
+  for (const entry of [...used, ...entries.map((each) => join(__dirname, '..', each))]) {
+    load(entry);
   }
-  const scripts = new Map<string, { digest: string; script: Script }>();
-  loadCompiled(new Map(), (filename, source, script) =>
-    scripts.set(moduleName(filename), { digest: sourceDigest(source), script }),
-  );
-  loadEntries();
   // Only now: what ran while the module was loaded is compiled too.
-  const compiled = [...scripts].map(
-    ([name, { digest, script }]) => [name, { digest, data: script.createCachedData() }] as const,
-  );
-  writeCacheFile(cachePath, new Map(compiled));
+  const { resolved } = recorder;
+  writeCacheFile(cachePath, root, { modules: recorder.modules(), resolved, installed: digestOfFile(installedPath) });
 }
 
 record();

@@ -12,6 +12,7 @@ import { claimDataDirectory } from '../platform/processes/data-directory';
 import { awaitSpace } from '../platform/processes/disk/await-space';
 import { claimPort } from '../platform/processes/parts/claim-port';
 import { type NodePart, nodePart } from '../platform/processes/parts/node-part';
+import type { Part } from '../platform/processes/parts/part';
 import { supervise, type SuperviseOptions, type Supervision } from '../platform/processes/parts/supervisor';
 import { tail } from '../platform/processes/parts/tail';
 import { endStoppedLockHolders } from '../platform/processes/stopped-lock-holders';
@@ -20,7 +21,7 @@ import { embeddedServer } from '../platform/temporal/embedded/embedded-server';
 import type { Report } from '../platform/temporal/embedded/progress';
 import { temporalSecurity } from '../platform/temporal/security';
 import { unreachableReason } from '../platform/temporal/unreachable-reason';
-import { databaseName } from '../stores/port/open';
+import { databaseName } from '../stores/port/database-name';
 import { shellWord } from './banner';
 
 export interface StartOptions {
@@ -147,11 +148,11 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
         name,
         script: entryPoint(folder),
         environment: () => environmentOfPart(name, environment()),
+        system: environmentOfPart(name, filled),
         output: file ? { file } : 'inherit',
       });
     });
-    const parts = [...(temporal ? [temporal] : []), ...programs];
-    const supervision = await supervise(parts, {
+    const supervision = await superviseAll(temporal, programs, {
       log,
       graceMs: drainMs(variables, settings) + settings.BOARD_STOP_GRACE_MS + partGraceMs,
       signal: options.signal,
@@ -190,6 +191,24 @@ export async function startAll(options: StartOptions = {}): Promise<RunningServi
     };
   } catch (error) {
     await release();
+    throw error;
+  }
+}
+
+/** Starts Temporal, where it is embedded, and then the programs, which load their code meanwhile. */
+async function superviseAll(
+  temporal: Part | undefined,
+  programs: readonly NodePart[],
+  options: SuperviseOptions,
+): Promise<Supervision> {
+  if (temporal === undefined) {
+    return supervise(programs, options);
+  }
+  try {
+    await Promise.all(programs.map((program) => program.prepare()));
+    return await supervise([temporal, ...programs], options);
+  } catch (error) {
+    await Promise.all(programs.map((program) => program.discard()));
     throw error;
   }
 }

@@ -8,6 +8,7 @@ const tickMs = 10;
 
 interface Entry {
   parent: number;
+  ownCpuMs: number;
   /** Its own, and that of its children that have ended and were waited for. */
   cpuMs: number;
 }
@@ -18,8 +19,13 @@ function entries(): Map<number, Entry> {
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
-      table.set(Number(name), { parent: Number(fields[1]), cpuMs: ticks * tickMs });
+      const ticksOf = (...at: number[]) => at.reduce((sum, each) => sum + Number(fields[each]), 0);
+      const own = ticksOf(11, 12);
+      table.set(Number(name), {
+        parent: Number(fields[1]),
+        ownCpuMs: own * tickMs,
+        cpuMs: (own + ticksOf(13, 14)) * tickMs,
+      });
     } catch {
       // It has ended since the directory was read.
     }
@@ -34,6 +40,19 @@ export function cpuMsOf(pid: number): number {
   const sum = (id: number): number =>
     (table.get(id)?.cpuMs ?? 0) + (children.get(id) ?? []).reduce((total, [child]) => total + sum(child), 0);
   return sum(pid);
+}
+
+/** The processor time in milliseconds that a process has used so far, without what it has started. */
+export const cpuMsAlone = (pid: number): number => entries().get(pid)?.ownCpuMs ?? NaN;
+
+/** A process and all that it and those have started. */
+export function processesOf(pid: number): number[] {
+  const children = grouped(entries(), ([, { parent }]) => parent);
+  const withChildren = (id: number): number[] => [
+    id,
+    ...(children.get(id) ?? []).flatMap(([child]) => withChildren(child)),
+  ];
+  return withChildren(pid);
 }
 
 /** What a process has in memory now, in MB. */

@@ -9,7 +9,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { databaseName } from '../../stores/port/open';
+import { databaseName } from '../../stores/port/database-name';
 import { measureFloor } from '../floor/measure';
 import type { Row } from '../floor/samples';
 import { openNoopRuns } from './noop-runs';

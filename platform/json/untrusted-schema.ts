@@ -19,10 +19,13 @@ export interface SchemaIssue {
 /** How long a schema may take to be compiled, and then to check one value, in milliseconds. */
 const limits = { compileMs: 1_000, checkMs: 500, depth: 32, values: 5_000, nameLength: 200, issues: 20 } as const;
 
-const dialects: readonly [RegExp, typeof Ajv | typeof Ajv2019 | typeof Ajv2020][] = [
-  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, Ajv2020],
-  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, Ajv2019],
-  [/^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, Ajv],
+type Compiler = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;
+
+/** Functions, since most processes never load one of them. */
+const dialects: readonly [RegExp, () => Compiler][] = [
+  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, () => Ajv2020],
+  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, () => Ajv2019],
+  [/^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, () => Ajv],
 ];
 
 /**
@@ -38,7 +41,7 @@ export function compileUntrustedSchema(
   assertBounded(schema, maxBytes);
   const { $schema: dialect, ...rest } = schema;
   const name = typeof dialect === 'string' ? dialect : JSON.stringify(dialect);
-  const Dialect = dialect === undefined ? Ajv2020 : dialects.find(([known]) => known.test(name))?.[1];
+  const Dialect = dialect === undefined ? Ajv2020 : dialects.find(([known]) => known.test(name))?.[1]();
   if (!Dialect) {
     throw new UntrustedSchemaError(`it is of a dialect that is not supported: ${name.slice(0, 200)}`);
   }
@@ -62,8 +65,6 @@ export function schemaProblem(schema: Record<string, unknown>, bounds: { maxByte
     throw error;
   }
 }
-
-type Compiler = typeof Ajv | typeof Ajv2019 | typeof Ajv2020;
 
 /** The compiler of each dialect: making one takes longer than compiling a schema does. */
 const compilers = new Map<Compiler, Ajv>();

@@ -27,8 +27,8 @@ export interface LaunchOptions {
   output: 'inherit' | { file: string };
   /** Opens a message channel; its end notifies the child that this process is gone. */
   channel?: boolean;
-  /** With a channel: what the child reads from `environmentDescriptor`. */
-  handed?: string;
+  /** With a channel: what the child reads from `environmentDescriptor`, for which it waits. */
+  handed?: string | Promise<string>;
 }
 
 /**
@@ -57,7 +57,7 @@ export async function launch(command: string, args: readonly string[], options: 
       child.once('spawn', () => resolve(child.pid as number)).once('error', reject);
     });
     if (handed !== undefined) {
-      give(child, handed);
+      void give(child, handed);
     }
     return { pid, process: child, exited, stop: (graceMs) => stop(child, exited, graceMs) };
   } finally {
@@ -66,10 +66,10 @@ export async function launch(command: string, args: readonly string[], options: 
 }
 
 /** A child that ends before it has read everything reports why by its exit code. */
-function give(child: ChildProcess, handed: string): void {
+async function give(child: ChildProcess, handed: string | Promise<string>): Promise<void> {
   const pipe = child.stdio[environmentDescriptor] as Writable;
   pipe.on('error', () => undefined);
-  pipe.end(handed);
+  pipe.end(await handed);
 }
 
 async function openForAppend(file: string) {

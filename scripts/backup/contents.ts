@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseName } from '../../stores/port/open';
+import { databaseName } from '../../stores/port/database-name';
 
 /** The embedded databases of a data directory, by their path in it; the first is the board's. */
 export const databases = [

@@ -4,6 +4,7 @@ import type { Log } from '../../platform/log/log';
 import { openMongo } from '../mongo/database';
 import { openSqlite } from '../sqlite/database';
 import type { Database } from './collection';
+import { databaseName } from './database-name';
 import { repeatableDatabase } from './repeatable';
 
 export interface OpenOptions {
@@ -15,9 +16,6 @@ export interface OpenOptions {
   maxMb?: number | undefined;
   log: Log;
 }
-
-/** The embedded database's file in its data directory. */
-export const databaseName = 'runboard.sqlite';
 
 /** The environment's options of the store. */
 export const storeOptions = (

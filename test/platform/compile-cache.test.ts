@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readCacheFile, writeCacheFile } from '../../platform/processes/compile-cache/cache-file';
+import { digestOf, openCacheFile, writeCacheFile } from '../../platform/processes/compile-cache/cache-file';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..');
@@ -18,9 +18,9 @@ describe('compile cache', () => {
   /** Runs code that has the compiled loader and the file of the cache at hand; what it prints is parsed. */
   function run(code: string) {
     const prelude = `
-      const { loadCompiled } = require('${compiled}/load-compiled.js');
-      const { moduleName } = require('${compiled}/location.js');
-      const { sourceDigest, readCacheFile, writeCacheFile } = require('${compiled}/cache-file.js');
+      const { loadCompiled, recordLoaded } = require('${compiled}/load-compiled.js');
+      const { openCacheFile, writeCacheFile } = require('${compiled}/cache-file.js');
+      const root = process.cwd();
       const path = require('node:path').resolve('cache.bin');
       const load = (name) => require(require('node:path').resolve(name));
     `;
@@ -30,20 +30,16 @@ describe('compile cache', () => {
 
   const record = (name: string) =>
     run(`
-      const recorded = [];
-      const restore = loadCompiled(new Map(), (filename, source, script) => recorded.push({ filename, source, script }));
+      const recorder = recordLoaded();
       load('${name}');
-      restore();
-      const modules = recorded.map(({ filename, source, script }) =>
-        [moduleName(filename), { digest: sourceDigest(source), data: script.createCachedData() }]);
-      writeCacheFile(path, new Map(modules));
-      console.log(JSON.stringify(recorded.map(({ filename }) => require('node:path').basename(filename))));
+      const modules = recorder.modules();
+      writeCacheFile(path, root, { modules, resolved: recorder.resolved, installed: undefined });
+      console.log(JSON.stringify([...modules.keys()].map((each) => require('node:path').basename(each)).sort()));
     `);
 
-  const loadRecorded = (name: string) =>
+  const loadRecorded = (name: string, { isCurrent = true } = {}) =>
     run(`
-      const vm = require('node:vm');
-      loadCompiled(readCacheFile(path));
+      loadCompiled(openCacheFile(path, root), () => ${isCurrent});
       console.log(JSON.stringify(load('${name}')));
     `);
 
@@ -51,10 +47,11 @@ describe('compile cache', () => {
     await write('other.js', 'exports.answer = 42;');
     await write(
       'module.js',
-      `exports.facts = [__filename, __dirname, require('./other.js').answer, typeof require.resolve, this === exports, module.exports === exports];`,
+      `exports.facts = [__filename, __dirname, require('./other').answer, require.resolve('./other'), this === exports,
+        module.exports === exports, require.cache[__filename] === module, module.children.length];`,
     );
     expect(record('module.js')).toEqual(['module.js', 'other.js']);
-    const facts = [join(dir.path, 'module.js'), dir.path, 42, 'function', true, true];
+    const facts = [join(dir.path, 'module.js'), dir.path, 42, join(dir.path, 'other.js'), true, true, true, 1];
     expect(loadRecorded('module.js')).toEqual({ facts });
   });
 
@@ -69,15 +66,28 @@ describe('compile cache', () => {
     await write('module.js', 'exports.value = 1;');
     record('module.js');
     run(`
-      const modules = [...readCacheFile(path)].map(([name, { digest, data }]) => {
-        const other = Buffer.from(data);
-        other.writeUInt32LE(other.readUInt32LE(4) + 1, 4);
-        return [name, { digest, data: other }];
-      });
-      writeCacheFile(path, new Map(modules));
+      const path_ = require('node:path').resolve('module.js');
+      const source = require('node:fs').readFileSync(path_, 'utf8');
+      const other = openCacheFile(path, root).dataOf(path_, source);
+      other.writeUInt32LE(other.readUInt32LE(4) + 1, 4);
+      const digest = require('node:crypto').createHash('sha256').update(source).digest('base64');
+      writeCacheFile(path, root, { modules: new Map([[path_, { digest, data: other }]]), resolved: new Map() });
       console.log('null');
     `);
     expect(loadRecorded('module.js')).toEqual({ value: 1 });
+  });
+
+  test('a request leads to what it led to, unless that is gone or other packages are installed', async () => {
+    await mkdir(join(dir.path, 'other'));
+    await write('other/index.js', 'exports.from = "directory";');
+    await write('module.js', `exports.from = require('./other').from;`);
+    record('module.js');
+    // No build leaves two files for one request: which of them it is shows whether it was looked for.
+    await write('other.js', 'exports.from = "file";');
+    expect(loadRecorded('module.js')).toEqual({ from: 'directory' });
+    expect(loadRecorded('module.js', { isCurrent: false })).toEqual({ from: 'file' });
+    await rm(join(dir.path, 'other'), { recursive: true });
+    expect(loadRecorded('module.js')).toEqual({ from: 'file' });
   });
 
   test('dynamic imports and modules of the other kind are left to Node', async () => {
@@ -85,27 +95,33 @@ describe('compile cache', () => {
     await write('module.js', `exports.imported = import('./later.mjs').then(({ later }) => later);`);
     record('module.js');
     const imported = run(`
-      loadCompiled(readCacheFile(path));
+      loadCompiled(openCacheFile(path, root), () => true);
       load('module.js').imported.then((later) => console.log(later));
     `);
     expect(imported).toBe(1);
   });
 
-  test('a damaged file is none', async () => {
+  test('of a damaged file nothing is taken', async () => {
     const path = join(dir.path, 'cache.bin');
-    const modules = new Map([['a.js', { digest: 'd', data: Buffer.from('data') }]]);
-    writeCacheFile(path, modules);
-    expect(readCacheFile(path)).toEqual(modules);
+    const module = join(dir.path, 'a.js');
+    const data = Buffer.from('data');
+    writeCacheFile(path, dir.path, {
+      modules: new Map([[module, { digest: digestOf('source'), data }]]),
+      resolved: new Map(),
+      installed: 'digest',
+    });
+    const taken = () => openCacheFile(path, dir.path)?.dataOf(module, 'source');
+    expect(taken()).toEqual(data);
     const whole = await readFile(path);
     for (const length of [0, 3, 10, 40, whole.length - 20, whole.length - 1]) {
       await writeFile(path, whole.subarray(0, length));
-      expect(readCacheFile(path).size).toBe(0);
+      expect(taken()).toBeUndefined();
     }
     for (let at = 0; at < whole.length; at += 1) {
       const changed = Buffer.from(whole);
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
       await writeFile(path, changed);
-      expect(readCacheFile(path).size).toBe(0);
+      expect(taken()).toBeUndefined();
     }
     expect(await readdir(dir.path)).toEqual(['cache.bin']);
   });

@@ -55,6 +55,28 @@ describe('build check at start', () => {
     expect(existsSync(join(dir.path, 'dist', '.built'))).toBe(true);
   });
 
+  test('records compiled code again for a source that was added, and not for one that was changed', async () => {
+    await mkdir(join(dir.path, 'scripts'));
+    for (const name of ['ensure-built.mjs', 'compile.mjs']) {
+      await copyFile(join(root, 'scripts', name), join(dir.path, 'scripts', name));
+    }
+    await writeFile(join(dir.path, 'package.json'), '{}');
+    await writeFile(join(dir.path, 'scripts', 'bundle-workflows.ts'), '');
+    const recording = `
+      import { mkdirSync, writeFileSync } from 'node:fs';
+      mkdirSync('dist/.compile-cache', { recursive: true });
+      writeFileSync(\`dist/.compile-cache/\${process.version}-any.bin\`, '');`;
+    await writeFile(join(dir.path, 'scripts', 'record-compile-cache.ts'), recording);
+    await symlink(join(root, 'node_modules'), join(dir.path, 'node_modules'));
+    const build = () =>
+      spawnSync(process.execPath, [join(dir.path, 'scripts', 'ensure-built.mjs')], { cwd: dir.path, encoding: 'utf8' });
+    expect(build().stderr).toContain('recording');
+    await appendFile(join(dir.path, 'scripts', 'bundle-workflows.ts'), '// changed\n');
+    expect(build().stderr).not.toContain('recording');
+    await writeFile(join(dir.path, 'added.ts'), '');
+    expect(build().stderr).toContain('recording');
+  });
+
   test('what was compiled from a source that is gone is removed, and nothing else', async () => {
     const files = ['src/runs/contract/index.ts', 'src/main.ts'];
     const kept = ['out/runs/contract/index.js', 'out/main.js', 'out/main.js.map', 'out/workflow-bundle.js'];

@@ -71,7 +71,8 @@ export class TransitionWatcher {
   async #recordAll(location: BoardChange['location'], silent: boolean): Promise<void> {
     for (let page = 1; ; page += 1) {
       const { tasks, total } = this.deps.board.list({ page, limit: pageSize }, location);
-      await eachLimited(atOnce, tasks, (task) => this.#record(observedTask(task, location), silent));
+      const isDue = await this.#isDue();
+      await eachLimited(atOnce, tasks, (task) => this.#record(observedTask(task, location), { silent, isDue }));
       if (page * pageSize >= total) {
         return;
       }
@@ -90,7 +91,7 @@ export class TransitionWatcher {
   async #drain(): Promise<void> {
     for (let [next] = this.#queue; next && !this.#stopping.signal.aborted; [next] = this.#queue) {
       try {
-        await this.#record(next, false);
+        await this.#record(next, { silent: false, isDue: await this.#isDue() });
         this.#queue.shift();
       } catch (error) {
         this.deps.log.warn({ taskId: next.taskId, error: errorMessage(error) }, 'hook delivery deferred');
@@ -100,8 +101,8 @@ export class TransitionWatcher {
     this.#draining = undefined;
   }
 
-  async #record(task: ObservedTask, silent: boolean): Promise<void> {
-    const pending = await this.deps.transitionOutbox.record(task, { silent, isDue: await this.#isDue() });
+  async #record(task: ObservedTask, how: { silent: boolean; isDue: IsDue }): Promise<void> {
+    const pending = await this.deps.transitionOutbox.record(task, how);
     await this.#publish(task.taskId, pending);
     this.#published.set(task.taskId, `${task.status} ${task.location}`);
   }
@@ -142,11 +143,13 @@ export class TransitionWatcher {
   }
 
   /** Whether a hook or a rule is about a transition, as they are configured now. */
-  async #isDue(): Promise<(context: HookContext) => boolean> {
+  async #isDue(): Promise<IsDue> {
     const [hooks, { value: rules }] = await Promise.all([this.deps.hooks.list(), this.deps.transitionHooks.read()]);
     return (context) => hooks.some((hook) => hookFits(hook, context)) || dueActions(rules, context).length > 0;
   }
 }
+
+type IsDue = (context: HookContext) => boolean;
 
 /** Starts to observe the transitions that trigger hooks and the actions of transition rules; the closer ends that. */
 export async function watchTransitions(deps: TransitionDependencies): Promise<Closer> {

@@ -9,7 +9,7 @@ import { sampleRequest } from '../../../domain/admission/sample-request';
 import { findTemporalBinary } from '../../../platform/temporal/embedded/binary';
 import { type DevServer, startDevServer } from '../../../platform/temporal/embedded/dev-server';
 import { ensureSearchAttributes } from '../../../platform/temporal/ensure-search-attributes';
-import { databaseName } from '../../../stores/port/open';
+import { databaseName } from '../../../stores/port/database-name';
 import { launchOptions } from '../../../workflows/agent-run/launch-options';
 import { type AgentRunInput, launchUpdate, launchUpdateId } from '../../../workflows/agent-run/messages';
 import { inParallel, percentile } from '../../latency';

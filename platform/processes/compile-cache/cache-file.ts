@@ -1,57 +1,145 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, readSync, renameSync, writeSync } from 'node:fs';
+import { join, relative } from 'node:path';
 
-/** What V8 made of one module, and of which source it did. */
-export interface CompiledModule {
+/** What is known of one module. */
+export interface RecordedModule {
   /** SHA-256 of the source: data of another source would run that one's code. */
   digest: string;
+  /** What V8 made of it. */
   data: Buffer;
 }
 
-/** Where a module's data is in the file, beside the digest of its source. */
-type Entry = [filename: string, digest: string, offset: number, length: number];
+/** What an earlier process has found out about modules, each under its absolute path. */
+export interface Recording {
+  modules: ReadonlyMap<string, RecordedModule>;
+  /** Which file each request of a module leads to. */
+  resolved: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** SHA-256 of what was installed at that time. */
+  installed: string | undefined;
+}
 
-/** SHA-256 of all that follows: V8 itself runs damaged data, whatever that does. */
-const sealBytes = 32;
+/** A recording in a file, of which the data is read module by module. */
+export interface RecordedCache {
+  installed: string | undefined;
+  /** Nothing for a module that is unknown or was compiled from another source, or whose data is damaged. */
+  dataOf(path: string, source: string): Buffer | undefined;
+  has(path: string): boolean;
+  resolve(path: string, request: string): string | undefined;
+}
+
+/** Where the data of a module is in the file, beside the digests of its source and of that data: V8 runs damaged data. */
+type Entry = [digest: string, seal: string, offset: number, length: number];
+
+/** Names are relative to the root, so that the whole directory can be moved. */
+interface Index {
+  installed: string | undefined;
+  names: string[];
+  /** By the number of the name. */
+  modules: [number, Entry][];
+  resolved: [number, Record<string, number>][];
+}
+
+const sealBytes = 44;
 const lengthBytes = 4;
 
-const sealOf = (content: Buffer): Buffer => createHash('sha256').update(content).digest();
+export const digestOf = (content: string | Buffer): string => hash('sha256', content, 'base64');
 
-export const sourceDigest = (source: string): string => createHash('sha256').update(source).digest('base64');
-
-/** Reads what `writeCacheFile` wrote; empty where there is no such file, or it is damaged. */
-export function readCacheFile(path: string): Map<string, CompiledModule> {
+/** SHA-256 of a file; nothing where there is none. */
+export function digestOfFile(path: string): string | undefined {
   try {
-    const file = readFileSync(path);
-    const content = file.subarray(sealBytes);
-    if (!sealOf(content).equals(file.subarray(0, sealBytes))) {
-      return new Map();
-    }
-    const begin = lengthBytes + content.readUInt32LE(0);
-    const entries = JSON.parse(content.toString('utf8', lengthBytes, begin)) as Entry[];
-    return new Map(
-      entries.map(([filename, digest, offset, length]) => [
-        filename,
-        { digest, data: content.subarray(begin + offset, begin + offset + length) },
-      ]),
-    );
+    return digestOf(readFileSync(path));
   } catch {
-    return new Map();
+    return undefined;
   }
 }
 
+/** Opens what `writeCacheFile` wrote; nothing where there is no such file, or its index is damaged. */
+export function openCacheFile(file: string, root: string): RecordedCache | undefined {
+  try {
+    const descriptor = openSync(file, 'r');
+    const read = (offset: number, length: number): Buffer => {
+      const buffer = Buffer.allocUnsafeSlow(length);
+      return buffer.subarray(0, readSync(descriptor, buffer, 0, length, offset));
+    };
+    const index = readIndex(read);
+    if (index === undefined) {
+      closeSync(descriptor);
+      return undefined;
+    }
+    return cacheOf(index, root, read);
+  } catch {
+    return undefined;
+  }
+}
+
+type Read = (offset: number, length: number) => Buffer;
+
+function readIndex(read: Read): (Index & { begin: number }) | undefined {
+  const head = read(0, sealBytes + lengthBytes);
+  const length = head.readUInt32LE(sealBytes);
+  const content = read(sealBytes + lengthBytes, length);
+  if (digestOf(content) !== head.toString('latin1', 0, sealBytes)) {
+    return undefined;
+  }
+  return { ...(JSON.parse(content.toString()) as Index), begin: sealBytes + lengthBytes + length };
+}
+
+function cacheOf(index: Index & { begin: number }, root: string, read: Read): RecordedCache {
+  const paths = index.names.map((name) => join(root, name));
+  const pathOf = (number: number): string => paths[number] ?? '';
+  const modules = new Map(index.modules.map(([number, entry]) => [pathOf(number), entry]));
+  const resolved = new Map(index.resolved.map(([number, requests]) => [pathOf(number), requests]));
+  return {
+    installed: index.installed,
+    has: (path) => modules.has(path),
+    dataOf(path, source) {
+      const [digest, seal, offset, length] = modules.get(path) ?? [];
+      if (digest === undefined || offset === undefined || length === undefined || digest !== digestOf(source)) {
+        return undefined;
+      }
+      const data = read(index.begin + offset, length);
+      return digestOf(data) === seal ? data : undefined;
+    },
+    resolve(path, request) {
+      const requests = resolved.get(path);
+      const number = requests && Object.hasOwn(requests, request) ? requests[request] : undefined;
+      return number === undefined ? undefined : paths[number];
+    },
+  };
+}
+
 /** Replaces the file in one step: a process that starts meanwhile reads the old one or the new one. */
-export function writeCacheFile(path: string, modules: ReadonlyMap<string, CompiledModule>): void {
+export function writeCacheFile(file: string, root: string, { modules, resolved, installed }: Recording): void {
+  const numbers = new Map<string, number>();
+  const numberOf = (path: string): number => {
+    const known = numbers.get(path) ?? numbers.size;
+    numbers.set(path, known);
+    return known;
+  };
   let offset = 0;
-  const entries = [...modules].map(([filename, { digest, data }]): Entry => {
+  const entries = [...modules].map(([path, { digest, data }]): [number, Entry] => {
     offset += data.length;
-    return [filename, digest, offset - data.length, data.length];
+    return [numberOf(path), [digest, digestOf(data), offset - data.length, data.length]];
   });
-  const index = Buffer.from(JSON.stringify(entries));
+  const requests = [...resolved].map(([path, each]): [number, Record<string, number>] => [
+    numberOf(path),
+    Object.fromEntries([...each].map(([request, target]) => [request, numberOf(target)])),
+  ]);
+  const names = [...numbers.keys()].map((path) => relative(root, path));
+  const content = Buffer.from(JSON.stringify({ installed, names, modules: entries, resolved: requests }));
   const length = Buffer.alloc(lengthBytes);
-  length.writeUInt32LE(index.length);
-  const next = `${path}.${process.pid}`;
-  const content = Buffer.concat([length, index, ...[...modules.values()].map(({ data }) => data)]);
-  writeFileSync(next, Buffer.concat([sealOf(content), content]), { mode: 0o644 });
-  renameSync(next, path);
+  length.writeUInt32LE(content.length);
+  const next = `${file}.${process.pid}`;
+  const descriptor = openSync(next, 'w', 0o644);
+  for (const part of [
+    Buffer.from(digestOf(content)),
+    length,
+    content,
+    ...[...modules.values()].map(({ data }) => data),
+  ]) {
+    writeSync(descriptor, part);
+  }
+  closeSync(descriptor);
+  renameSync(next, file);
 }

@@ -5,8 +5,8 @@ import { type Child, launch, type ProcessEnd } from '../../processes/child';
 import { baseEnvironment } from '../../processes/environment/base-environment';
 import { claimPort } from '../../processes/parts/claim-port';
 import { tail } from '../../processes/parts/tail';
-import { awaitNamespace } from '../await-namespace';
 import { TemporalUnavailableError } from '../unavailable-error';
+import { awaitLocalNamespace } from './await-local-namespace';
 import { devServerArguments } from './dev-server-arguments';
 import { privateUiAddress, type SocketAddress } from './private-ui-address';
 
@@ -82,7 +82,7 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   const gone = new AbortController();
   void child.exited.then(() => gone.abort(new Error('The process ended.')));
   try {
-    await awaitNamespace(address, namespace, { withinMs: startWithinMs, signal: gone.signal });
+    await awaitLocalNamespace(address, namespace, { withinMs: startWithinMs, signal: gone.signal });
   } catch (cause) {
     await child.stop(stopGraceMs);
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -6,7 +6,7 @@ import { identify, isSameProcess, type ProcessIdentity } from '../../processes/i
 import { endProcess } from '../../processes/kill-process-group';
 import { claimPort } from '../../processes/parts/claim-port';
 import type { Part, RunningPart } from '../../processes/parts/part';
-import { awaitNamespace } from '../await-namespace';
+import { awaitLocalNamespace } from './await-local-namespace';
 import { startDevServer } from './dev-server';
 import { readRuntime, removeRuntime, type TemporalRuntime, writeRuntime } from './runtime-file';
 import { startUiProxy, type UiProxy } from './ui-proxy';
@@ -99,7 +99,7 @@ export function embeddedServer(options: EmbeddedServerOptions): EmbeddedServer {
       return { reason: 'it was started for another UI' };
     }
     try {
-      await awaitNamespace(address, namespace, { withinMs: answersWithinMs });
+      await awaitLocalNamespace(address, namespace, { withinMs: answersWithinMs });
       return undefined;
     } catch (err) {
       return { reason: 'it does not respond', err };

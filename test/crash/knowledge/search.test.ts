@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { databaseName } from '../../../stores/port/open';
+import { databaseName } from '../../../stores/port/database-name';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { type EmbeddingModel, embeddingModel } from '../../support/models/embedding-model';
 import type { KillPoints } from '../../support/processes/kill-points';

@@ -4,7 +4,7 @@ import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import type { Stored } from '../../../stores/port/collection';
-import { databaseName } from '../../../stores/port/open';
+import { databaseName } from '../../../stores/port/database-name';
 import { openSqlite } from '../../../stores/sqlite/database';
 import { createWorkProductStore } from '../../../stores/tasks/work-product-store';
 import type { Answer } from '../../support/caller';
