@@ -23,7 +23,7 @@ export interface WaitingStep {
   step: Step;
   /** The operation that the step is part of. */
   operation: Operation | undefined;
-  /** Runs code as part of that operation: a group is applied in the name of whoever came first. */
+  /** Runs code as part of that operation: a group is applied as part of that of its first step. */
   inContext: <T>(work: () => T) => T;
   resolve: (task: Task) => void;
   reject: (error: unknown) => void;

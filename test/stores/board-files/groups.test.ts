@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Task } from '../../contracts/tasks/task';
-import { Operation, runOperation } from '../../platform/operations/operation';
-import { eventually } from '../../platform/testing/eventually';
-import type { Board, TaskChange } from '../../stores/board-files/board';
-import { actor, type BoardHarness, boardHarness, recordChanges } from './board-files/harness';
-import { type Child, spawnChild } from './board-files/spawn-child';
+import type { Task } from '../../../contracts/tasks/task';
+import { Operation, runOperation } from '../../../platform/operations/operation';
+import { eventually } from '../../../platform/testing/eventually';
+import type { Board, TaskChange } from '../../../stores/board-files/board';
+import { actor, type BoardHarness, boardHarness, recordChanges } from './harness';
+import { type Child, spawnChild } from './spawn-child';
 
 let harness: BoardHarness;
 let board: Board;
