@@ -28,6 +28,9 @@ const connections = Number(process.env.BENCH_CONNECTIONS ?? '10');
 const chosen = process.env.BENCH_LOADS;
 const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
 
+/** All callers comment on the same task until it has so many comments, and then on the next. */
+const commentsOfTask = 200;
+
 type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string };
 
 /** What the API's process has used of the processor so far, in milliseconds. */
@@ -82,6 +85,16 @@ function loads(ids: string[]): Load[] {
     ...request,
     path: `/api/tasks/${ids[(turn += 1) % ids.length] ?? ''}`,
   });
+  const comment = {
+    method: 'POST' as const,
+    headers,
+    body: JSON.stringify({ text: 'Reviewed: it does what is wanted.' }),
+  };
+  let comments = 0;
+  const nextDiscussion = (request: autocannon.Request): autocannon.Request => ({
+    ...request,
+    path: `/api/tasks/${ids[Math.floor((comments += 1) / commentsOfTask) % ids.length] ?? ''}/comments`,
+  });
   const one = `/api/tasks/${ids[0] ?? ''}`;
   return [
     { name: 'health', path: '/api/health' },
@@ -97,6 +110,7 @@ function loads(ids: string[]): Load[] {
     },
     { name: 'patch, many tasks', path: one, ...patch, requests: [{ setupRequest: nextTask }] },
     { name: 'patch, one task', path: one, ...patch },
+    { name: 'comment, one task', path: `${one}/comments`, ...comment, requests: [{ setupRequest: nextDiscussion }] },
   ];
 }
 

@@ -8,33 +8,34 @@ import type { Follower, FollowerDeps } from './following/follower';
 import { FileChangedError, removeFile } from './format/durable-file';
 import { assertUniqueIdentity } from './format/identity';
 import { fileNameOf, partsOf, type TaskPath, taskPath } from './format/layout';
+import { frozenPlain, plain } from './format/plain';
 import { isTaskId, newTaskId } from './format/task-id';
-import { writeTask } from './format/write-task';
+import { type ComposedTask, composeTask, writeTask } from './format/write-task';
 import { loadTask } from './load-task';
 import { createFileLocations, destination } from './location';
 import { acceptable, assertRevision, isSameTask, nextVersion, withCurrentTask } from './next-version';
 import { removeProgress } from './progress-files';
-import type { Board, Writer } from './types';
+import { createStepGroups, type Step, type WaitingStep } from './step-groups';
+import type { HeldLock } from './task-locks';
+import type { Board } from './types';
+
+/** A version of a task, and where its file is to be. */
+interface PlannedVersion extends Pick<WaitingStep, 'operation' | 'inContext'> {
+  task: Task;
+  path: TaskPath;
+}
+
+interface PlannedGroup {
+  versions: PlannedVersion[];
+  /** Acknowledges or refuses each step, once the versions are written. */
+  settle: () => void;
+}
 
 export type MutationDeps = FollowerDeps & { follower: Follower };
 
 /** How often a file that changes under a write is read again before the writer gets an error. */
 const maxAttempts = 10;
 const purgeAfterMs = 30 * 24 * 3_600_000;
-
-/** One change of one task. */
-interface Step {
-  /** What a refusal calls it. */
-  operation: string;
-  writer: Writer;
-  /** The folder the task is in afterwards; absent: the one it is in. */
-  to?: TaskLocation;
-  /** Whether the step is about the folder: then it fails when the file cannot be put there. */
-  moves?: boolean;
-  /** Whether a deleted task may be changed; otherwise there is none. */
-  evenDeleted?: boolean;
-  next: (current: Task, location: TaskLocation) => Task;
-}
 
 /** The ways a board is written to; all of them under the lock of the task. */
 export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
@@ -71,47 +72,107 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
       }
       assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path });
-      const file = await writeTask({ dir, path, task, held, recent });
+      const file = await writeTask({ dir, path, composed: composeTask(task), held, recent });
       index.put(file);
       return file.task;
     });
   }
 
-  /**
-   * Replaces a task by what the step makes of it and returns the new file. The content is written first and the file is moved
-   * after that: killed in between, the task is whole at its old path, and repeating the step ends it.
-   */
-  async function mutate(id: string, step: Step): Promise<TaskFile> {
+  const mutateInGroup = createStepGroups(locks, applyGroup);
+
+  async function mutate(id: string, step: Step): Promise<Task> {
     if (!isTaskId(id)) {
       throw notFound('task', id);
     }
-    return locks.exclusive(id, async (held) => {
-      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        const loading = {
-          operation: step.operation,
-          evenDeleted: step.evenDeleted,
-          ...(step.moves && { destination: (file: TaskFile) => destination(file, file.task, step.to) }),
-          held,
-        };
-        const { file, source } = await loadTask(deps, id, loading);
-        const { task, path } = await plan(file, step).catch((error: unknown) => {
-          throw withCurrentTask(error, file.task);
-        });
-        // A change that changes nothing is no version of its own.
-        if (path === file.path && isSameTask(task, file.task)) {
-          return file;
+    return mutateInGroup(id, step);
+  }
+
+  /**
+   * Replaces a task by what the steps make of it, one after the other, and acknowledges each once all are written; a step that is
+   * refused leaves the others. The content is written first and the file is moved after that: killed in between, the task is whole
+   * at its old path, and repeating the step ends it.
+   */
+  async function applyGroup(id: string, steps: readonly WaitingStep[], held: HeldLock): Promise<void> {
+    const [{ step: first }] = steps as [WaitingStep];
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const loading = {
+        operation: first.operation,
+        evenDeleted: first.evenDeleted,
+        ...(first.moves && { destination: (file: TaskFile) => destination(file, file.task, first.to) }),
+        held,
+      };
+      const { file, source } = await loadTask(deps, id, loading);
+      const planned = await planAll(file, steps);
+      const seen = { ...file, source };
+      const last = planned.versions.at(-1);
+      let composed: ComposedTask | undefined;
+      try {
+        composed = last && composeTask(last.task, seen);
+      } catch (error) {
+        if (steps.length === 1) {
+          throw error;
         }
-        const seen = { signature: file.signature, hash: file.hash, source };
-        const written = await writeTask({ dir, path: file.path, task, seen, held, recent }).catch(unlessFileChanged);
-        if (written) {
-          return step.moves ? locations.relocate(written, path, held) : locations.place(written, path);
-        }
+        // One of them makes the file too large: nothing is written yet, and each is for itself.
+        return applyEach(id, steps, held);
       }
-      throw conflict(`The file of task ${id} keeps changing. Try again when that is done.`, {
-        resourceType: 'task',
-        resourceId: id,
-      });
+      if (!last || !composed) {
+        planned.settle();
+        return;
+      }
+      const operations = planned.versions.map(({ operation }) => operation);
+      const writing = { dir, path: file.path, composed, seen, held, recent, operations };
+      const written = await writeTask(writing).catch(unlessFileChanged);
+      if (written) {
+        publish(written, planned.versions.slice(0, -1));
+        await last.inContext(() =>
+          first.moves ? locations.relocate(written, last.path, held) : locations.place(written, last.path),
+        );
+        planned.settle();
+        return;
+      }
+    }
+    throw conflict(`The file of task ${id} keeps changing. Try again when that is done.`, {
+      resourceType: 'task',
+      resourceId: id,
     });
+  }
+
+  async function applyEach(id: string, steps: readonly WaitingStep[], held: HeldLock): Promise<void> {
+    for (const one of steps) {
+      await applyGroup(id, [one], held).catch(one.reject);
+    }
+  }
+
+  /** Listeners receive every version, though only the last of a group has ever been in the file. */
+  function publish(written: TaskFile, earlier: readonly PlannedVersion[]): void {
+    for (const { task, inContext } of earlier) {
+      inContext(() => index.put({ ...written, task, hash: `${written.hash} ${task.revision}` }));
+    }
+  }
+
+  /** What each step makes of the task, at the version that the steps before it have made. */
+  async function planAll(file: TaskFile, steps: readonly WaitingStep[]): Promise<PlannedGroup> {
+    const versions: PlannedVersion[] = [];
+    const settles: (() => void)[] = [];
+    let current = file;
+    for (const { step, operation, inContext, resolve, reject } of steps) {
+      const { task: before } = current;
+      try {
+        const { task: planned, path } = await inContext(() => plan(current, step));
+        // A change that changes nothing is no version of its own.
+        if (path === current.path && isSameTask(planned, before)) {
+          settles.push(() => resolve(before));
+          continue;
+        }
+        const task = frozenPlain(plain(planned) as Task);
+        current = { ...current, path, task };
+        versions.push({ task, path, operation, inContext });
+        settles.push(() => resolve(task));
+      } catch (error) {
+        settles.push(() => reject(withCurrentTask(error, before)));
+      }
+    }
+    return { versions, settle: () => settles.forEach((settle) => settle()) };
   }
 
   async function purge(id: string, release: (task: Task) => Promise<boolean>): Promise<boolean> {
@@ -144,12 +205,12 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
     update: async (id, change, writer) => {
       const next: Step['next'] = (current, location) =>
         nextVersion(current, change(current, location), { writer, now: clock() });
-      return (await mutate(id, { operation: 'update', writer, next })).task;
+      return mutate(id, { operation: 'update', writer, next });
     },
     move: async (id, change, { to, operation, evenDeleted, ...writer }) => {
       const next: Step['next'] = (current, location) =>
         nextVersion(current, change(current, location), { writer, now: clock() });
-      return (await mutate(id, { operation, writer, to, moves: true, evenDeleted, next })).task;
+      return mutate(id, { operation, writer, to, moves: true, evenDeleted, next });
     },
     remove: async (id, { check, ...writer }) => {
       const next: Step['next'] = (current, location) => {

@@ -2,8 +2,9 @@ import type { Task } from '../../contracts/tasks/task';
 import { statusTimes } from '../../domain/status-effects';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import { isSameJson } from '../../platform/json/same';
-import { plain } from './format/plain';
+import { isPlain, plain } from './format/plain';
 import { TaskDocumentError, validTask } from './format/task-document';
+import { validField } from './format/valid-field';
 import type { Writer } from './types';
 
 /** The next version of a task; what identifies it and its revision are not for callers to change. */
@@ -16,13 +17,37 @@ export function nextVersion(
   const at = now.toISOString();
   const stamps = { updatedAt: at, updatedBy: writer.actor, revision: revision + 1 };
   const times = statusTimes(current, change.status ?? current.status, at);
-  return acceptable({ ...current, ...change, id, createdAt, createdBy, ...times, ...stamps });
+  const next = { ...change, id, createdAt, createdBy, ...times, ...stamps };
+  return (isPlain(current) ? withValidFields(current, next) : undefined) ?? acceptable({ ...current, ...next });
+}
+
+/** A valid task with other fields; `undefined` when one of them is not valid. Only what differs is validated. */
+function withValidFields(current: Task, change: Record<string, unknown>): Task | undefined {
+  const next: Record<string, unknown> = { ...current };
+  for (const [name, value] of Object.entries(change)) {
+    if (value === current[name]) {
+      continue;
+    }
+    const field = validField(name, value, current[name]);
+    if (!field) {
+      return undefined;
+    }
+    next[name] = field.value;
+  }
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as Task;
 }
 
 /** Whether two versions of a task differ in their stamps only. */
-export const isSameTask = (a: Task, b: Task): boolean => isSameJson(withoutStamps(a), withoutStamps(b));
+export const isSameTask = (a: Task, b: Task): boolean =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].every(
+    (name) => stamps.has(name) || isSameField(a[name], b[name]),
+  );
 
-const withoutStamps = ({ updatedAt: _at, updatedBy: _by, revision: _revision, ...fields }: Task) => fields;
+const stamps = new Set(['updatedAt', 'updatedBy', 'revision']);
+
+/** Most fields are the same object, and a list that grew is another one: neither is read. */
+const isSameField = (a: unknown, b: unknown): boolean =>
+  a === b || (!(Array.isArray(a) && Array.isArray(b) && a.length !== b.length) && isSameJson(a, b));
 
 /** A conflict that a change of the task ran into, with the current task. */
 export function withCurrentTask(error: unknown, current: Task): unknown {

@@ -23,6 +23,8 @@ export interface TaskLocks {
   exclusiveHere<T>(id: string, work: (held: HeldLock) => Promise<T>): Promise<T>;
   /** Whether work on the task is under way or waiting in this process. */
   isLocked(id: string): boolean;
+  /** Identifies the work on the task that came last in this process; `undefined` when there is none. */
+  lastWork(id: string): unknown;
   /** Resolves when no work is under way. */
   idle(): Promise<void>;
 }
@@ -69,6 +71,7 @@ export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
     exclusive: (id, work) => queued(id, () => locked(id, work)),
     exclusiveHere: (id, work) => queued(id, () => work({ assertHeld: noop })),
     isLocked: (id) => queues.has(id),
+    lastWork: (id) => queues.get(id),
     idle: async () => {
       while (queues.size > 0) {
         await Promise.all(queues.values());

@@ -130,7 +130,7 @@ class SqliteDatabase implements Database {
 
   /** A transaction that changes nothing needs the write lock, and no write to the disk. */
   async assertWritable(): Promise<void> {
-    await this.writer.submit(() => undefined);
+    await this.writer.submit(() => undefined, { idle: true });
   }
 
   async ping(): Promise<void> {

@@ -95,6 +95,16 @@ describe('a write', () => {
     expect((await Promise.allSettled(writes)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
+  it('that changes nothing does not wait for the disk', async () => {
+    const first = insert('a');
+    await eventually(() => expect(disk.syncs).toBe(1));
+    await writer.submit(() => undefined, { idle: true });
+    await disk.next();
+    await first;
+    await writer.submit(() => undefined, { idle: true });
+    expect(disk.syncs).toBe(0);
+  });
+
   it('that is under way is acknowledged before the writer is closed', async () => {
     const write = insert('a');
     const closed = writer.close();

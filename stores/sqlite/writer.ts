@@ -10,6 +10,8 @@ interface Write {
   reject: (error: unknown) => void;
   /** Runs several statements that must take effect together or not at all. */
   atomic: boolean;
+  /** Changes nothing, and so need not wait for the disk. */
+  idle: boolean;
 }
 
 /** A write that is committed, or refused, and how its caller learns that once the disk has what was committed before. */
@@ -52,13 +54,14 @@ export class Writer {
    * Runs `work` inside a transaction and resolves with its value once that is durable. An error undoes this work alone.
    *
    * @param options.atomic set when `work` changes more than one row
+   * @param options.idle set when `work` changes nothing: it resolves as soon as the transaction has ended
    */
-  submit<T>(work: () => T, { atomic = false } = {}): Promise<T> {
+  submit<T>(work: () => T, { atomic = false, idle = false } = {}): Promise<T> {
     if (this.closed) {
       return Promise.reject(new StoreUnavailableError('The database is closed.', { changedNothing: true }));
     }
     return new Promise<T>((resolve, reject) => {
-      this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, atomic });
+      this.waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, atomic, idle });
       if (!this.flushing) {
         this.flushing = true;
         setImmediate(() => void this.flushAll());
@@ -117,6 +120,7 @@ export class Writer {
   /** One transaction, without giving up the event loop in between: no read of this process sees it half done. */
   private flush(): void {
     const outcomes: Outcome[] = [];
+    const idle: Outcome[] = [];
     const taken: Write[] = [];
     const until = performance.now() + longestBatchMs;
     try {
@@ -125,7 +129,7 @@ export class Writer {
           break;
         }
         taken.push(write);
-        outcomes.push(this.perform(write));
+        (write.idle ? idle : outcomes).push(this.perform(write));
       }
       this.connection.execute('COMMIT');
     } catch (error) {
@@ -137,8 +141,9 @@ export class Writer {
       return;
     }
     this.waiting.splice(0, taken.length);
+    idle.forEach(({ settle }) => settle());
     this.committed.push(...outcomes);
-    if (!this.syncing) {
+    if (!this.syncing && outcomes.length > 0) {
       this.syncing = true;
       void this.syncAll();
     }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { namingFullDisk } from '../../../platform/errors/disk-full';
 import { syncPath } from '../../../platform/processes/disk/sync-path';
-import { type Fingerprint, fingerprintOf, statOf } from './read-task-file';
+import { type Fingerprint, fingerprintOf, statNow, statOf } from './read-task-file';
 
 /** An editor that takes no locks changed the file between its read and its write here; read it again. */
 export class FileChangedError extends Error {
@@ -55,7 +55,7 @@ async function replace(path: string, text: string, { seen, beforeCommit }: Repla
   const dated = Date.now() - datedBackMs;
   try {
     await writeThrough(temporary, text, dated);
-    const stats = await statOf(path);
+    const stats = statNow(path);
     if ((stats && fingerprintOf(stats).signature) !== seen) {
       throw new FileChangedError(path);
     }
@@ -65,7 +65,8 @@ async function replace(path: string, text: string, { seen, beforeCommit }: Repla
     await rm(temporary, { force: true });
     throw error;
   }
-  const [stats] = await Promise.all([statOf(path), syncPath(dirname(path))]);
+  const stats = statNow(path);
+  await syncPath(dirname(path));
   const isOurs = stats !== undefined && Math.abs(stats.mtimeMs - dated) < 1;
   return { signature: stats ? fingerprintOf(stats).signature : '', fresh: !isOurs };
 }

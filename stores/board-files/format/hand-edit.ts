@@ -6,7 +6,7 @@ import type { FollowerDeps, LoadedTask } from '../following/follower';
 import type { HeldLock } from '../task-locks';
 import { FileChangedError } from './durable-file';
 import { fingerprintOf, readTaskFile, statOf } from './read-task-file';
-import { writeTask } from './write-task';
+import { composeTask, writeTask } from './write-task';
 
 /** Recorded as `updatedBy`: a file does not record its editor. */
 const handEditor = 'file:hand-edit';
@@ -45,8 +45,8 @@ export async function stampHandEdit(
     const revision = index.knownRevision(id) + 1;
     const task = { ...file.task, revision, updatedAt: clock().toISOString(), updatedBy: handEditor };
     try {
-      const seen = { signature: file.signature, hash: file.hash, source };
-      const written = await writeTask({ dir, path, task, seen, held, recent });
+      const seen = { ...file, source };
+      const written = await writeTask({ dir, path, composed: composeTask(task, seen), seen, held, recent });
       return { file: written, source };
     } catch (error) {
       if (!(error instanceof FileChangedError)) {

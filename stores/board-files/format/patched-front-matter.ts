@@ -54,7 +54,7 @@ function changedField(name: string, before: FieldSource, value: unknown): FieldS
     items && {
       ...items,
       text: before.text + items.text.slice(head.length),
-      value: [...(before.value as unknown[]), ...(items.value as unknown[])],
+      value,
     }
   );
 }
@@ -75,7 +75,7 @@ function printedField(name: string, value: unknown): FieldSource | undefined {
   }
   try {
     const { fields } = parseFields(text);
-    return isDeepStrictEqual(fields, { [name]: value }) ? { lead: '', text, value: fields[name] } : undefined;
+    return isDeepStrictEqual(fields, { [name]: value }) ? { lead: '', text, value } : undefined;
   } catch (error) {
     if (error instanceof FrontMatterError) {
       return undefined;

@@ -4,10 +4,20 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** The text as UTF-8 can hold it: halves of surrogate pairs become U+FFFD. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
-/** A copy without what a UTF-8 file cannot represent: fields that are `undefined`, halves of surrogate pairs. */
+/** Parts of tasks that {@link frozenPlain} has made read-only. */
+const plainValues = new WeakSet();
+
+/** Whether {@link frozenPlain} has made it, so that it need not be copied, validated or compared again while it is the same object. */
+export const isPlain = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && plainValues.has(value);
+
+/** The value without what a UTF-8 file cannot represent: fields that are `undefined`, halves of surrogate pairs. */
 export function plain(value: unknown): unknown {
   if (typeof value === 'string') {
     return wellFormed(value);
+  }
+  if (isPlain(value)) {
+    return value;
   }
   if (Array.isArray(value)) {
     return value.map(plain);
@@ -31,6 +41,18 @@ export function withDefaultsFrom(raw: unknown, validated: unknown): unknown {
   return Object.fromEntries(
     [...names].map((name) => [name, name in validated ? withDefaultsFrom(raw[name], validated[name]) : raw[name]]),
   );
+}
+
+/** Makes what is `plain`, and belongs to a valid task, read-only, and recognisable to {@link isPlain} with everything in it. */
+export function frozenPlain<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || plainValues.has(value)) {
+    return value;
+  }
+  for (const field of Object.values(value)) {
+    frozenPlain(field);
+  }
+  plainValues.add(value);
+  return Object.freeze(value);
 }
 
 /** Makes a value and everything in it read-only, since the index returns what it stores. */

@@ -110,7 +110,7 @@ function withoutEmptyFields(fields: Record<string, unknown>): Record<string, unk
 }
 
 /** People write `2026-01-31` or a local time; the contract refuses anything that is not a time. */
-function timeOf(value: unknown, absent: Date): unknown {
+export function timeOf(value: unknown, absent: Date): unknown {
   if (value === undefined || value === null) {
     return absent.toISOString();
   }

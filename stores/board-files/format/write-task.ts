@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Task } from '../../../contracts/tasks/task';
 import { AppError } from '../../../platform/errors/app-error';
-import { currentOperation } from '../../../platform/operations/operation';
+import { currentOperation, type Operation } from '../../../platform/operations/operation';
 import { excessOf } from '../../../platform/yaml/limits';
 import type { TaskFile } from '../board-file';
 import type { HeldLock } from '../task-locks';
@@ -10,35 +10,68 @@ import { replaceFile } from './durable-file';
 import type { FrontMatter } from './front-matter';
 import type { TaskPath } from './layout';
 import { patchFrontMatter } from './patched-front-matter';
-import { deepFreeze, plain } from './plain';
+import { frozenPlain, isPlain, plain } from './plain';
 import { hashOf, maxTaskFileBytes } from './read-task-file';
 import type { RecentSources, WrittenTask } from './recent-sources';
-import { parseTask, partsOfTask, printTask, TaskDocumentError, taskOf } from './task-document';
+import { parseTask, partsOfTask, printTask, TaskDocumentError, taskOf, timeOf } from './task-document';
+import { validField } from './valid-field';
 
 export interface TaskWrite {
   dir: string;
   path: TaskPath;
-  task: Task;
-  /** The file the task is based on; both absent for a new file. */
-  seen?: { signature: string; hash: string; source: FrontMatter };
+  /** As {@link composeTask} has it. */
+  composed: ComposedTask;
+  /** The file the task is based on; absent for a new file. */
+  seen?: SeenFile;
   held: HeldLock;
   /** Remembers what is written. */
   recent: RecentSources;
+  /** The operations that the write is part of; the running one when absent. */
+  operations?: readonly (Operation | undefined)[];
+}
+
+/** A task's file as it was read. */
+export interface SeenFile {
+  signature: string;
+  hash: string;
+  task: Task;
+  source: FrontMatter;
+}
+
+/** What a task's file is going to be. */
+export interface ComposedTask extends WrittenTask {
+  text: string;
+}
+
+/**
+ * The text of a task's file, and the task as it reads back. Writes nothing.
+ *
+ * @param seen the file the task is based on
+ * @throws AppError 413 `TASK_TOO_LARGE` when the file could not be read again
+ */
+export function composeTask(task: Task, seen?: Pick<SeenFile, 'task' | 'source'>): ComposedTask {
+  return (seen && patch(task, seen)) ?? compose(task, seen?.source);
 }
 
 /**
  * Writes a task's file, whole or not at all, and returns its new content.
  *
  * @throws FileChangedError when the file is not the seen one any more
- * @throws AppError 413 `TASK_TOO_LARGE` when the file could not be read again
  */
-export async function writeTask({ dir, path, task, seen, held, recent }: TaskWrite): Promise<TaskFile> {
-  const written = patch(task, seen?.source) ?? compose(task, seen?.source);
+export async function writeTask({
+  dir,
+  path,
+  composed: written,
+  seen,
+  held,
+  recent,
+  operations = [currentOperation()],
+}: TaskWrite): Promise<TaskFile> {
   const fingerprint = await replaceFile(join(dir, path), written.text, {
     seen: seen?.signature,
     beforeCommit: () => {
       held.assertHeld();
-      currentOperation()?.noteWrite();
+      operations.forEach((operation) => operation?.noteWrite());
     },
   });
   const hash = hashOf(written.text);
@@ -46,26 +79,39 @@ export async function writeTask({ dir, path, task, seen, held, recent }: TaskWri
   return { kind: 'task', path, hash, ...fingerprint, task: written.task };
 }
 
-interface Composed extends WrittenTask {
-  text: string;
-}
-
 /** The text for `task` where it follows from one that was written before; `undefined` where it has to be composed. */
-function patch(task: Task, original: FrontMatter | undefined): Composed | undefined {
-  if (!original?.printed) {
+function patch(task: Task, seen: Pick<SeenFile, 'task' | 'source'>): ComposedTask | undefined {
+  if (!seen.source.printed) {
     return undefined;
   }
   const { fields, body } = partsOfTask(task);
-  const patched = patchFrontMatter(fields, body, original);
+  const patched = patchFrontMatter(fields, body, seen.source);
   if (!patched || Buffer.byteLength(patched.text) > maxTaskFileBytes) {
     return undefined;
   }
+  if (isPlain(seen.task) && isPlain(task)) {
+    return readsAs(task, patched.source, seen.task) ? { ...patched, task } : undefined;
+  }
   const readBack = readOrProblem(() => taskOf(patched.source, unwritten));
-  return isTask(readBack, task) ? { ...patched, task: deepFreeze(readBack) } : undefined;
+  return isTask(readBack, task) ? { ...patched, task: frozenPlain(readBack) } : undefined;
+}
+
+/** Whether what differs from the task before, which was read back, reads as it was written; the fields are the same ones. */
+function readsAs(task: Task, { fields, body }: FrontMatter, before: Task): boolean {
+  const { created, updated, ...rest } = fields;
+  const times = { createdAt: timeOf(created, unwritten), updatedAt: timeOf(updated, unwritten) };
+  const read: Record<string, unknown> = { ...rest, ...times, description: body };
+  return Object.entries(task).every(([name, value]) => {
+    if (value === before[name]) {
+      return true;
+    }
+    const field = validField(name, read[name], before[name]);
+    return isDeepStrictEqual(field?.value, value);
+  });
 }
 
 /** The text for `task`, and the task as it reads back: the index holds the file's content, never more. */
-function compose(task: Task, original: FrontMatter | undefined): Composed {
+function compose(task: Task, original: FrontMatter | undefined): ComposedTask {
   // Retained notations are tried first; a hand-written one that does not survive a move is printed again.
   let parsed: ReturnType<typeof parseTask> | TaskDocumentError | undefined;
   let text = '';
@@ -79,7 +125,7 @@ function compose(task: Task, original: FrontMatter | undefined): Composed {
     }
     parsed = readOrProblem(() => parseTask(text, unwritten));
     if (parsed && !(parsed instanceof TaskDocumentError) && isTask(parsed.task, task)) {
-      return { text, task: deepFreeze(parsed.task), source: { ...parsed.source, printed: true } };
+      return { text, task: frozenPlain(parsed.task), source: { ...parsed.source, printed: true } };
     }
   }
   // The task itself is valid, so what is refused is the size of its front matter.

@@ -2,6 +2,7 @@
 import files from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Task } from '../../../contracts/tasks/task';
 import { createLog } from '../../../platform/log/log';
 import { createBoard } from '../../../stores/board-files/board';
 import { createTaskLocks } from '../../../stores/board-files/task-locks';
@@ -72,7 +73,27 @@ async function hold(): Promise<void> {
   });
 }
 
-const work = { increment, rename, shuttle, halfPromote, hold }[what];
+/** Comments on the task from several callers at once, until it is killed. */
+async function comment(): Promise<void> {
+  const board = await createBoard({ dir, log });
+  print('ready');
+  const call = async (caller: number): Promise<void> => {
+    for (let n = 0; ; n += 1) {
+      const added = {
+        id: `${caller}-${n}`,
+        text: 'x'.repeat(500),
+        author: 'anna',
+        timestamp: '2026-01-01T00:00:00.000Z',
+      };
+      const change = ({ comments = [] }: Task) => ({ comments: [...comments, { ...added, revision: 1 }] });
+      await board.update(id, change, { actor: 'service:child' });
+      print({ comment: added.id });
+    }
+  };
+  await Promise.all([1, 2, 3, 4, 5].map(call));
+}
+
+const work = { increment, rename, shuttle, halfPromote, hold, comment }[what];
 if (!work) {
   throw new Error(`unknown work ${what}`);
 }
