@@ -40,6 +40,7 @@ import { rewindScenarios } from './scenarios/rewinds';
 import { runScenarios } from './scenarios/runs';
 import { scheduledDeliverableScenarios, scheduledLaunchScenarios } from './scenarios/scheduled-launches';
 import type { Recording, Stage } from './scenarios/stage';
+import { storeWorkScenarios } from './scenarios/store-work';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
@@ -77,6 +78,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   timeouts: timeoutScenarios,
   rewinds: rewindScenarios,
   results: resultScenarios,
+  'store-work': storeWorkScenarios,
   reviews: reviewScenarios,
   tools: toolScenarios,
   trust: trustScenarios,

@@ -16,10 +16,12 @@ import type { CommandResponse } from '../../../contracts/runs/command';
 import type { LaunchResponse } from '../../../contracts/runs/launch/launch';
 import type { WorktreeInspection } from '../../../contracts/runs/worktrees/worktree';
 import { searchAttributes } from '../../../platform/temporal/search-attributes';
+import { workflowTaskTimeout } from '../../../platform/temporal/task-timeout';
 import { eventually } from '../../../platform/testing/eventually';
 import {
   agentRunId,
   type AgentRunInput,
+  asOfNow,
   commandUpdate,
   launchUpdate,
   launchUpdateId,
@@ -56,6 +58,8 @@ export interface RunOptions {
   queued?: boolean;
   heartbeatTimeoutMs?: number;
   retry?: AgentRunInput['retry'];
+  /** Its work in the stores goes through the queue: messages reach the run while a test holds that work. */
+  storeWorkQueued?: boolean;
 }
 
 export const endedAt = '2026-01-01T00:00:00.000Z';
@@ -124,6 +128,8 @@ export class StubbedRun {
   /** The attempt that a retry of this one is. */
   readonly retryId = newAttemptId();
   readonly input: AgentRunInput;
+  /** What its admission decides. */
+  readonly admitted: Admitted;
   readonly handle: WorkflowHandle;
 
   constructor(
@@ -131,7 +137,7 @@ export class StubbedRun {
     activities: Partial<RunActivities>,
     options: RunOptions,
   ) {
-    this.input = {
+    const input: AgentRunInput = {
       attemptId: this.attemptId,
       taskId: this.taskId,
       request: {},
@@ -140,6 +146,7 @@ export class StubbedRun {
       timings: { runTimeoutMs: 60_000, heartbeatTimeoutMs: options.heartbeatTimeoutMs ?? 30_000, retryBackoffMs: 10 },
       ...(options.retry === undefined ? {} : { retry: options.retry }),
     };
+    this.input = options.storeWorkQueued === true ? input : asOfNow(input);
     const hostId = options.hostId === undefined ? workers.hostId : options.hostId;
     const queued = {
       status: 'queued' as const,
@@ -151,7 +158,7 @@ export class StubbedRun {
       retryAfterMs: 1,
       limitingScopes: [],
     };
-    const admitted: Admitted = {
+    this.admitted = {
       provider: options.provider ?? (hostId === null ? 'remote-callback' : 'process'),
       agent: 'example',
       phase: 'implement',
@@ -161,7 +168,7 @@ export class StubbedRun {
       ...(options.reattach === true ? { reattach: true } : {}),
       ...(options.queued === true ? { launch: queued } : {}),
     };
-    this.stubs = new Stubs({ ...activitiesOf(this.input, admitted), ...activities });
+    this.stubs = new Stubs({ ...activitiesOf(this.input, this.admitted), ...activities });
     workers.use(this.stubs, [this.attemptId, this.retryId, this.taskId]);
     for (const id of [agentRunId(this.attemptId), agentRunId(this.retryId), recoveryId(this.attemptId)]) {
       workers.terminateAfterwards(id);
@@ -178,6 +185,7 @@ export class StubbedRun {
         workflowId: agentRunId(this.attemptId),
         taskQueue: this.workers.boardQueue,
         workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowTaskTimeout,
         args: [this.input],
       }),
     });
@@ -207,6 +215,7 @@ export class StubbedRun {
     await this.workers.temporal.client.workflow.start('agentRun', {
       workflowId: agentRunId(this.attemptId),
       taskQueue: this.workers.boardQueue,
+      workflowTaskTimeout,
       args: [found === undefined ? this.input : { ...this.input, found: orphan }],
     });
   }
