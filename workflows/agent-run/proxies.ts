@@ -2,7 +2,7 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from 
 import type { AdmissionActivities, Admitted } from '../../activities/agent-run/admission/activities';
 import type { CommandActivities, DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { OperatorActivities } from '../../activities/agent-run/commands/operator';
-import type { CompletionActivities, Finished,FinishInput } from '../../activities/agent-run/completion/activities';
+import type { CompletionActivities, Finished, FinishInput } from '../../activities/agent-run/completion/activities';
 import type { ObservedEndActivities } from '../../activities/agent-run/completion/observed-end';
 import type { DispatchActivities } from '../../activities/agent-run/dispatch/activities';
 import type { PrepareActivities } from '../../activities/agent-run/prepare/activities';
