@@ -26,7 +26,6 @@ import { launchOptions } from './launch-options';
 import {
   agentRunId,
   type AgentRunInput,
-  asOfNow,
   type CommandInput,
   commandUpdate,
   completeUpdate,
@@ -46,8 +45,7 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
      *
      * @throws AppError 503 `RUN_PENDING` when no worker responds in time: the launch is stored and will be decided
      */
-    async launch(request: AgentRunInput): Promise<LaunchOutcome | undefined> {
-      const launch = asOfNow(request);
+    async launch(launch: AgentRunInput): Promise<LaunchOutcome | undefined> {
       const input = withProof(proofs, launch, { message: launchMessage(launch), lifetimeMs: startProofMs });
       // Created for each try: an operation is good for one call.
       const start = () => new WithStartWorkflowOperation('agentRun', launchOptions(input, `run of ${input.taskId}`));

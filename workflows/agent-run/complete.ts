@@ -12,7 +12,7 @@ import type { RunMessages } from './run-messages';
 
 /** Records the end, then starts the retry if one is due. */
 export async function complete(input: AgentRunInput, run: RunMessages, ending: Ending): Promise<RunEnd> {
-  const end = await finish(input, {
+  const end = await finish(run, {
     attemptId: input.attemptId,
     ending,
     nextAttemptId: `attempt_${uuid4().replaceAll('-', '').slice(0, 12)}`,

@@ -3,13 +3,12 @@ import type { LaunchOutcome } from '../../contracts/runs/launch/launch';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { launchMessage } from '../message-proofs';
 import { launchOptions } from './launch-options';
-import { type AgentRunInput, asOfNow, launchUpdate, launchUpdateId } from './messages';
+import { type AgentRunInput, launchUpdate, launchUpdateId } from './messages';
 
 /** Launches what the stores record, signed by this worker; repeated for an attempt, it returns the same. */
 export const launchNow =
   (client: Client, proofs: Pick<MessageProofs, 'sign'>) =>
-  async (request: AgentRunInput): Promise<LaunchOutcome | undefined> => {
-    const launch = asOfNow(request);
+  async (launch: AgentRunInput): Promise<LaunchOutcome | undefined> => {
     const proof = proofs.sign(launchMessage(launch), startProofMs);
     try {
       return await client.workflow.executeUpdateWithStart(launchUpdate, {

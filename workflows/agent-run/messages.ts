@@ -39,12 +39,7 @@ export interface AgentRunInput extends Signed {
   workspaceId?: string;
   /** Set when the attempt was orphaned, and this workflow adopts it. */
   found?: OrphanedRun;
-  /** Its work in the stores is done by the worker of the workflow; absent from starts by earlier versions. */
-  storeWork?: 'local';
 }
-
-/** The launch as this version starts it: a marker in the input costs a history nothing, and `patched` two events. */
-export const asOfNow = <T extends AgentRunInput>(input: T): T => ({ ...input, storeWork: 'local' });
 
 /** An attempt whose workflow was lost or terminated, as the stores have it. */
 export interface OrphanedRun {

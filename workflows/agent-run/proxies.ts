@@ -22,28 +22,35 @@ export const completion = proxyActivities<CompletionActivities>({
   summary: 'record the completion',
 });
 
+/** Where a run has its store work done. */
+interface StoreWork {
+  /** By the worker of its workflow; runs that began with an earlier version leave it to the queue. */
+  readonly storesHere: boolean;
+}
+
 /** Tried once, by the worker of the workflow. */
-const here = { startToCloseTimeout: '10 seconds', retry: { maximumAttempts: 1 } } as const;
-const admissionHere = proxyLocalActivities<AdmissionActivities>(here);
-const completionHere = proxyLocalActivities<CompletionActivities>(here);
+const here = { startToCloseTimeout: '20 seconds', retry: { maximumAttempts: 1 } } as const;
+const admissionHere = proxyLocalActivities<AdmissionActivities>({ ...here, summary: 'admit the launch' });
+const completionHere = proxyLocalActivities<CompletionActivities>({ ...here, summary: 'record the completion' });
 
 /** Decides on the launch, without a round trip through the queue where the first try succeeds. */
-export const admit = (input: AgentRunInput): Promise<Admitted> =>
-  hereOrQueued(input, { here: () => admissionHere.admit(input), queued: () => admission.admit(input) });
+export const admit = (run: StoreWork, input: AgentRunInput): Promise<Admitted> =>
+  hereOrQueued(run, { here: () => admissionHere.admit(input), queued: () => admission.admit(input) });
 
 /** Records the end, likewise. */
-export const finish = (input: AgentRunInput, end: FinishInput): Promise<Finished> =>
-  hereOrQueued(input, { here: () => completionHere.finish(end), queued: () => completion.finish(end) });
+export const finish = (run: StoreWork, end: FinishInput): Promise<Finished> =>
+  hereOrQueued(run, { here: () => completionHere.finish(end), queued: () => completion.finish(end) });
 
 /**
  * Does store work in the worker of the workflow, which saves two thirds of its events and a workflow task. What fails there is
- * left to the queue, whose retries cost no history, however long the stores are away; both find what an earlier try did.
+ * left to the queue, whose retries cost no history, however long the stores are away; both find what an earlier try did. A message
+ * to the run that arrives meanwhile is handled after it, or after four fifths of the timeout of a workflow task.
  */
 async function hereOrQueued<T>(
-  { storeWork }: AgentRunInput,
+  { storesHere }: StoreWork,
   ways: { here: () => Promise<T>; queued: () => Promise<T> },
 ): Promise<T> {
-  if (storeWork !== 'local') {
+  if (!storesHere) {
     return ways.queued();
   }
   try {

@@ -5,7 +5,7 @@ import { describeStatus } from '../clients/workflow-status';
 import { boardQueue } from '../queues';
 import { recoveryId } from '../recovery/messages';
 import { launchAttributes } from './launch-options';
-import { agentRunId, asOfNow, capacityReserved } from './messages';
+import { agentRunId, capacityReserved } from './messages';
 
 /** The workflows of runs, for the reconciliation of those that were lost. */
 export function runWorkflows(client: Client): RunWorkflows {
@@ -19,7 +19,7 @@ export function runWorkflows(client: Client): RunWorkflows {
         taskQueue: boardQueue,
         // Of several workers that detect the loss, one starts it; the input is harmless to a workflow that runs.
         workflowIdConflictPolicy: 'USE_EXISTING',
-        args: [asOfNow(input)],
+        args: [input],
         signal: capacityReserved,
         staticSummary: `run of ${input.taskId}, taken up`,
         typedSearchAttributes: [

@@ -69,7 +69,7 @@ function reattachOrphan(
 
 async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
   const { attemptId } = input;
-  const admitted = await admit(input);
+  const admitted = await admit(run, input);
   if (admitted.launch?.status === 'refused') {
     return refuse(run, admitted.launch, admitted.decidedAt);
   }
@@ -81,7 +81,7 @@ async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEn
     { key: searchAttributes.provider, value: admitted.provider },
     { key: searchAttributes.phase, value: admitted.phase },
   ];
-  if (input.storeWork === 'local') {
+  if (run.storesHere) {
     run.view.setWithState(attributes);
   } else {
     upsertSearchAttributes(attributes);

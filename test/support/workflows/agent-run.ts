@@ -21,7 +21,6 @@ import { eventually } from '../../../platform/testing/eventually';
 import {
   agentRunId,
   type AgentRunInput,
-  asOfNow,
   commandUpdate,
   launchUpdate,
   launchUpdateId,
@@ -58,8 +57,6 @@ export interface RunOptions {
   queued?: boolean;
   heartbeatTimeoutMs?: number;
   retry?: AgentRunInput['retry'];
-  /** Its work in the stores goes through the queue: messages reach the run while a test holds that work. */
-  storeWorkQueued?: boolean;
 }
 
 export const endedAt = '2026-01-01T00:00:00.000Z';
@@ -137,7 +134,7 @@ export class StubbedRun {
     activities: Partial<RunActivities>,
     options: RunOptions,
   ) {
-    const input: AgentRunInput = {
+    this.input = {
       attemptId: this.attemptId,
       taskId: this.taskId,
       request: {},
@@ -146,7 +143,6 @@ export class StubbedRun {
       timings: { runTimeoutMs: 60_000, heartbeatTimeoutMs: options.heartbeatTimeoutMs ?? 30_000, retryBackoffMs: 10 },
       ...(options.retry === undefined ? {} : { retry: options.retry }),
     };
-    this.input = options.storeWorkQueued === true ? input : asOfNow(input);
     const hostId = options.hostId === undefined ? workers.hostId : options.hostId;
     const queued = {
       status: 'queued' as const,

@@ -32,7 +32,7 @@ describe('a run whose agent works elsewhere', () => {
 
   test('waits for its callback; another claim conflicts and the same one again succeeds', async () => {
     const finishing = gate({ status: 'success' as const, endedAt });
-    const run = aRun({ finish: finishing.wait }, { ...remote, storeWorkQueued: true });
+    const run = aRun({ finish: finishing.wait }, remote);
     await run.launch();
     const first = complete(run, 'sha256:a');
     await run.called('finish');
@@ -111,7 +111,7 @@ describe('a run whose agent works elsewhere', () => {
 
   test('is not completed by an operator once its agent has reported another end', async () => {
     const finishing = gate({ status: 'success' as const, endedAt });
-    const run = aRun({ finish: finishing.wait }, { ...remote, storeWorkQueued: true });
+    const run = aRun({ finish: finishing.wait }, remote);
     await run.launch();
     const reported = complete(run, 'sha256:a');
     await run.called('finish');
