@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { environmentHolds, environmentOf, type ProcessMarker, searchEnvironments } from './process-environments';
+import { environmentHolds, environmentOf, type ProcessMarker, searchEnvironments } from './environment/process-environments';
 import { type ProcessEntry, readProcess, readProcessNow, readProcessTable } from './process-table';
 
 /**
@@ -14,7 +14,7 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
-export type { ProcessMarker } from './process-environments';
+export type { ProcessMarker } from './environment/process-environments';
 
 const bootId = (() => {
   let cached: string | undefined;

@@ -1,5 +1,5 @@
-import { agentRunId } from '../../../workflows/agent-run/messages';
-import type { Recording, Stage } from './stage';
+import { agentRunId } from '../../../../workflows/agent-run/messages';
+import type { Recording, Stage } from '../stage';
 
 /** Runs whose work in the stores is done by the worker of their workflow: one that ends, one that is refused, one that is queued first. */
 export async function storeWorkScenarios({ service: { call } }: Stage): Promise<Recording[]> {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { ofEachProcess } from './process-table';
+import { ofEachProcess } from '../process-table';
 
 /** A variable of the environment that identifies the processes of one agent. */
 export interface ProcessMarker {
