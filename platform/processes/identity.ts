@@ -1,5 +1,10 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { environmentHolds, environmentOf, type ProcessMarker, searchEnvironments } from './environment/process-environments';
+import {
+  environmentHolds,
+  environmentOf,
+  type ProcessMarker,
+  searchEnvironments,
+} from './environment/process-environments';
 import { type ProcessEntry, readProcess, readProcessNow, readProcessTable } from './process-table';
 
 /**
