@@ -1,6 +1,6 @@
 /**
  * What a run costs: from the request to `running`, from the request to the result on the task, and runs per second, at 1,
- * 10 and 50 callers at once, beside a bare workflow with as many activities on the same Temporal server. The agent does
+ * 10 and 50 callers at once, beside a bare workflow with an activity for each step on the same Temporal server. The agent does
  * nothing (`true`), the worktrees exist: what is measured is Runboard.
  *
  *     npm run build && node dist/bench/runs.js

@@ -16,7 +16,7 @@ export const launched = defineUpdate<string>('launched');
 export const reported = defineUpdate<string>('reported');
 export const over = defineSignal('over');
 
-/** As many activities as a run has, at the same steps, with nothing in them: what Temporal itself costs. */
+/** An activity for each step of a run, with nothing in it: what Temporal itself costs. */
 export async function floor(): Promise<void> {
   let running = false;
   setHandler(launched, async () => {

@@ -1,5 +1,11 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { ofEachProcess, type ProcessEntry, readProcess, readProcessNow, readProcessTable } from './process-table';
+import {
+  environmentHolds,
+  environmentOf,
+  type ProcessMarker,
+  searchEnvironments,
+} from './environment/process-environments';
+import { type ProcessEntry, readProcess, readProcessNow, readProcessTable } from './process-table';
 
 /**
  * Names one process for good: a pid alone is reused after a while, a pid with its start time is not, and neither means anything
@@ -13,11 +19,7 @@ export interface ProcessIdentity {
   bootId: string;
 }
 
-/** A variable of the environment that identifies the processes of one agent. */
-export interface ProcessMarker {
-  name: string;
-  value: string;
-}
+export type { ProcessMarker } from './environment/process-environments';
 
 const bootId = (() => {
   let cached: string | undefined;
@@ -99,25 +101,10 @@ export async function isGone(identity: VisibleProcess): Promise<boolean> {
 export const startedWith = (pid: number, name: string, value: string): boolean | undefined =>
   startedWithAny(pid, [{ name, value }]);
 
-/** The environment that a process was started with; empty where it cannot be read. */
-function environmentOf(pid: number): Buffer {
-  try {
-    return readFileSync(`/proc/${pid}/environ`);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
-
 function startedWithAny(pid: number, markers: readonly ProcessMarker[]): boolean | undefined {
   const environment = environmentOf(pid);
-  if (environment.length === 0) {
-    return undefined;
-  }
-  return markers.some(({ name, value }) => environmentHolds(environment, name, value));
+  return environment.length === 0 ? undefined : markers.some((marker) => environmentHolds(environment, marker));
 }
-
-const environmentHolds = (environment: Buffer, name: string, value: string): boolean =>
-  Buffer.concat([Buffer.of(0), environment, Buffer.of(0)]).includes(Buffer.from(`\0${name}=${value}\0`));
 
 /** Whether a group has members, zombies included: a cheap question before the whole table is read. */
 function groupExists(groupId: number): boolean {
@@ -146,8 +133,7 @@ function identifyNow(pid: number): ProcessIdentity | undefined {
 /** Running processes that were started with a variable in their environment, and its value. Linux only, as below. */
 export function findEnvironment(name: string): Promise<{ identity: ProcessIdentity; value: string }[]> {
   const start = Buffer.from(`${name}=`);
-  return ofEachProcess((pid) => {
-    const environment = environmentOf(pid);
+  return searchEnvironments((pid, environment) => {
     // Most processes have no such variable: theirs are not taken apart.
     if (!environment.includes(start)) {
       return undefined;
@@ -170,4 +156,6 @@ export const findByEnvironment = (name: string, value: string): Promise<ProcessI
 
 /** Likewise for any of several variables. */
 export const findMarked = (markers: readonly ProcessMarker[]): Promise<ProcessIdentity[]> =>
-  ofEachProcess((pid) => (startedWithAny(pid, markers) ? identifyNow(pid) : undefined));
+  searchEnvironments((pid, environment) =>
+    markers.some((marker) => environmentHolds(environment, marker)) ? identifyNow(pid) : undefined,
+  );

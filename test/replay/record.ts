@@ -43,6 +43,7 @@ import type { Recording, Stage } from './scenarios/stage';
 import { timeoutScenarios } from './scenarios/timeouts';
 import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
+import { storeWorkScenarios } from './scenarios/workflows/store-work';
 import { workflowJoinScenarios } from './scenarios/workflows/workflow-joins';
 import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
 import { workflowToolScenarios } from './scenarios/workflows/workflow-tools';
@@ -77,6 +78,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   timeouts: timeoutScenarios,
   rewinds: rewindScenarios,
   results: resultScenarios,
+  'store-work': storeWorkScenarios,
   reviews: reviewScenarios,
   tools: toolScenarios,
   trust: trustScenarios,

@@ -7,12 +7,12 @@ import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { ownWorkspace, sibling } from '../sibling';
 import { type Ending, endOf } from './ending';
 import { agentRunId, type AgentRunInput, type RunEnd } from './messages';
-import { completion } from './proxies';
+import { completion, finish } from './proxies';
 import type { RunMessages } from './run-messages';
 
 /** Records the end, then starts the retry if one is due. */
 export async function complete(input: AgentRunInput, run: RunMessages, ending: Ending): Promise<RunEnd> {
-  const end = await completion.finish({
+  const end = await finish(run, {
     attemptId: input.attemptId,
     ending,
     nextAttemptId: `attempt_${uuid4().replaceAll('-', '').slice(0, 12)}`,
@@ -80,6 +80,7 @@ export async function abandon(run: RunMessages, launch: Refusal): Promise<RunEnd
 
 export function refuse(run: RunMessages, launch: Refusal, endedAt: string): Promise<RunEnd> {
   run.answer(launch);
+  run.view.setAttributes();
   run.view.log(`Refused with ${launch.code}: ${launch.message}`);
   return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
 }

@@ -1,3 +1,4 @@
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 
@@ -9,6 +10,7 @@ export class OperatorView {
   private state = 'admitting';
   private readonly facts = new Map<string, string>();
   private readonly sentences: string[] = [];
+  private unset: SearchAttributeUpdatePair[] = [];
 
   constructor(taskId: string, attemptId: string) {
     this.facts.set('task', taskId).set('attempt', attemptId);
@@ -19,10 +21,32 @@ export class OperatorView {
     this.facts.set(name, value);
   }
 
+  /** Search attributes that are set with the next state: each change of them is a write of its own to Temporal's index. */
+  setWithState(attributes: readonly SearchAttributeUpdatePair[]): void {
+    this.unset = [...attributes];
+  }
+
+  /** Sets the attributes that no state came for. */
+  setAttributes(): void {
+    if (this.unset.length > 0) {
+      upsertSearchAttributes(this.unset);
+      this.unset = [];
+    }
+  }
+
+  /** Records a new phase of the run, as a search attribute too. */
+  setPhase(phase: string): void {
+    this.unset = this.unset.filter(({ key }) => key.name !== searchAttributes.phase.name);
+    upsertSearchAttributes([{ key: searchAttributes.phase, value: phase }]);
+    this.setFact('phase', phase);
+    this.log(`It is in the phase ${phase} now.`);
+  }
+
   /** Records a new state of the run, as a search attribute too. */
   setState(state: string, sentence: string): void {
     this.state = state;
-    upsertSearchAttributes([{ key: searchAttributes.runState, value: state }]);
+    upsertSearchAttributes([...this.unset, { key: searchAttributes.runState, value: state }]);
+    this.unset = [];
     this.log(sentence);
   }
 

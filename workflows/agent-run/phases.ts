@@ -1,6 +1,5 @@
-import { CancellationScope, condition, patched, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { CancellationScope, condition, patched, setHandler } from '@temporalio/workflow';
 import type { AgentCommandType } from '../../contracts/runs/command';
-import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { type CommandInput, phaseChanged } from './messages';
 import type { OperatorView } from './operator-view';
 import { commands } from './proxies';
@@ -37,9 +36,7 @@ export function followPhases(
         return;
       }
       last = sequence;
-      upsertSearchAttributes([{ key: searchAttributes.phase, value: phase }]);
-      run.view.setFact('phase', phase);
-      run.view.log(`It is in the phase ${phase} now.`);
+      run.view.setPhase(phase);
       await condition(() => run.takes !== undefined || run.isEnding);
       if (run.isEnding) {
         return;

@@ -1,13 +1,13 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { AdmissionActivities } from '../../activities/agent-run/admission/activities';
+import type { AdmissionActivities, Admitted } from '../../activities/agent-run/admission/activities';
 import type { CommandActivities, DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { OperatorActivities } from '../../activities/agent-run/commands/operator';
-import type { CompletionActivities } from '../../activities/agent-run/completion/activities';
+import type { CompletionActivities, Finished, FinishInput } from '../../activities/agent-run/completion/activities';
 import type { ObservedEndActivities } from '../../activities/agent-run/completion/observed-end';
 import type { DispatchActivities } from '../../activities/agent-run/dispatch/activities';
 import type { PrepareActivities } from '../../activities/agent-run/prepare/activities';
 import { hostQueue } from '../queues';
-import type { RunTimings } from './messages';
+import type { AgentRunInput, RunTimings } from './messages';
 
 const store = {
   // Also how long a call that died with its worker delays a run.
@@ -21,6 +21,45 @@ export const completion = proxyActivities<CompletionActivities>({
   ...store,
   summary: 'record the completion',
 });
+
+/** Where a run has its store work done. */
+interface StoreWork {
+  /** By the worker of its workflow; runs that began with an earlier version leave it to the queue. */
+  readonly storesHere: boolean;
+}
+
+/** Tried once, by the worker of the workflow. */
+const here = { startToCloseTimeout: '20 seconds', retry: { maximumAttempts: 1 } } as const;
+const admissionHere = proxyLocalActivities<AdmissionActivities>({ ...here, summary: 'admit the launch' });
+const completionHere = proxyLocalActivities<CompletionActivities>({ ...here, summary: 'record the completion' });
+
+/** Decides on the launch, without a round trip through the queue where the first try succeeds. */
+export const admit = (run: StoreWork, input: AgentRunInput): Promise<Admitted> =>
+  hereOrQueued(run, { here: () => admissionHere.admit(input), queued: () => admission.admit(input) });
+
+/** Records the end, likewise. */
+export const finish = (run: StoreWork, end: FinishInput): Promise<Finished> =>
+  hereOrQueued(run, { here: () => completionHere.finish(end), queued: () => completion.finish(end) });
+
+/**
+ * Does store work in the worker of the workflow, which saves two thirds of its events and a workflow task. What fails there is
+ * left to the queue, whose retries cost no history, however long the stores are away; both find what an earlier try did. A message
+ * to the run that arrives meanwhile is handled after it, or after four fifths of the timeout of a workflow task.
+ */
+async function hereOrQueued<T>(
+  { storesHere }: StoreWork,
+  ways: { here: () => Promise<T>; queued: () => Promise<T> },
+): Promise<T> {
+  if (!storesHere) {
+    return ways.queued();
+  }
+  try {
+    return await ways.here();
+  } catch {
+    return ways.queued();
+  }
+}
+
 /** Runs inside the workflow's worker: it saves a round trip and is repeated if that worker dies. */
 export const announce = proxyLocalActivities<Pick<CompletionActivities, 'announceStart'>>({
   startToCloseTimeout: '10 seconds',

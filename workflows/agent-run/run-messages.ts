@@ -41,6 +41,8 @@ export class RunMessages implements CommandedRun {
   readonly attemptId: string;
   private noted: Promise<unknown> = Promise.resolve();
   readonly view: OperatorView;
+  /** Decided once, by the worker that begins the run. */
+  readonly storesHere = patched('store-work-here');
 
   constructor({ taskId, attemptId }: AgentRunInput) {
     this.attemptId = attemptId;

@@ -10,7 +10,7 @@ import type { AgentRunInput, OrphanedRun, RunEnd } from './messages';
 import { isUnreachable, lossReason, showOrphan } from './orphan';
 import { followPhases } from './phases';
 import { prepareLaunch } from './prepare-launch';
-import { admission, announce, completion, observeOn } from './proxies';
+import { admit, announce, completion, observeOn } from './proxies';
 import { reattachAgent, reclaim, runAgent } from './run-agent';
 import { RunMessages } from './run-messages';
 
@@ -69,18 +69,23 @@ function reattachOrphan(
 
 async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
   const { attemptId } = input;
-  const admitted = await admission.admit(input);
+  const admitted = await admit(run, input);
   if (admitted.launch?.status === 'refused') {
     return refuse(run, admitted.launch, admitted.decidedAt);
   }
   run.remote = admitted.provider === 'remote-callback';
   run.view.setFact('agent', admitted.agent);
   run.view.setFact('provider', admitted.provider);
-  upsertSearchAttributes([
+  const attributes = [
     { key: searchAttributes.agent, value: admitted.agent },
     { key: searchAttributes.provider, value: admitted.provider },
     { key: searchAttributes.phase, value: admitted.phase },
-  ]);
+  ];
+  if (run.storesHere) {
+    run.view.setWithState(attributes);
+  } else {
+    upsertSearchAttributes(attributes);
+  }
 
   if (admitted.launch?.status === 'queued') {
     run.answer(admitted.launch);

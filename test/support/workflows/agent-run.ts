@@ -16,6 +16,7 @@ import type { CommandResponse } from '../../../contracts/runs/command';
 import type { LaunchResponse } from '../../../contracts/runs/launch/launch';
 import type { WorktreeInspection } from '../../../contracts/runs/worktrees/worktree';
 import { searchAttributes } from '../../../platform/temporal/search-attributes';
+import { workflowTaskTimeout } from '../../../platform/temporal/task-timeout';
 import { eventually } from '../../../platform/testing/eventually';
 import {
   agentRunId,
@@ -124,6 +125,8 @@ export class StubbedRun {
   /** The attempt that a retry of this one is. */
   readonly retryId = newAttemptId();
   readonly input: AgentRunInput;
+  /** What its admission decides. */
+  readonly admitted: Admitted;
   readonly handle: WorkflowHandle;
 
   constructor(
@@ -151,7 +154,7 @@ export class StubbedRun {
       retryAfterMs: 1,
       limitingScopes: [],
     };
-    const admitted: Admitted = {
+    this.admitted = {
       provider: options.provider ?? (hostId === null ? 'remote-callback' : 'process'),
       agent: 'example',
       phase: 'implement',
@@ -161,7 +164,7 @@ export class StubbedRun {
       ...(options.reattach === true ? { reattach: true } : {}),
       ...(options.queued === true ? { launch: queued } : {}),
     };
-    this.stubs = new Stubs({ ...activitiesOf(this.input, admitted), ...activities });
+    this.stubs = new Stubs({ ...activitiesOf(this.input, this.admitted), ...activities });
     workers.use(this.stubs, [this.attemptId, this.retryId, this.taskId]);
     for (const id of [agentRunId(this.attemptId), agentRunId(this.retryId), recoveryId(this.attemptId)]) {
       workers.terminateAfterwards(id);
@@ -178,6 +181,7 @@ export class StubbedRun {
         workflowId: agentRunId(this.attemptId),
         taskQueue: this.workers.boardQueue,
         workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowTaskTimeout,
         args: [this.input],
       }),
     });
@@ -207,6 +211,7 @@ export class StubbedRun {
     await this.workers.temporal.client.workflow.start('agentRun', {
       workflowId: agentRunId(this.attemptId),
       taskQueue: this.workers.boardQueue,
+      workflowTaskTimeout,
       args: [found === undefined ? this.input : { ...this.input, found: orphan }],
     });
   }

@@ -28,6 +28,36 @@ describe('the launch of a run', () => {
     });
   });
 
+  test('has its store work done by the worker of its workflow, without a task of the queue', async () => {
+    const run = aRun();
+    await run.launch();
+    await run.handle.result();
+    const { events } = await run.handle.fetchHistory();
+    const queued = events?.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+    expect(queued?.filter(Boolean)).toEqual(['prepare', 'dispatch']);
+    await expect(run.attributes()).resolves.toEqual({
+      ...{ agent: 'example', provider: 'process', phase: 'implement', runState: 'success' },
+    });
+  });
+
+  test('leaves store work to the queue that fails in the worker of its workflow', async () => {
+    let admissions = 0;
+    let ends = 0;
+    const firstFails = <T>(count: number, value: T): T => {
+      if (count === 1) {
+        throw new Error('The stores are away.');
+      }
+      return value;
+    };
+    const run: ReturnType<typeof aRun> = aRun({
+      admit: async () => firstFails((admissions += 1), run.admitted),
+      finish: async () => firstFails((ends += 1), { status: 'success', endedAt }),
+    });
+    await expect(run.launch()).resolves.toMatchObject({ status: 'running' });
+    await expect(run.handle.result()).resolves.toMatchObject({ status: 'success' });
+    expect(run.steps).toEqual(['admit', 'admit', 'prepare', 'dispatch', 'finish', 'finish']);
+  });
+
   test('runs an agent without a host on the queue of the board, also when it could be reattached', async () => {
     const run = aRun({ dispatch: lost }, { hostId: null, provider: 'process', reattach: true });
     await run.launch();
