@@ -11,7 +11,7 @@ describe('environments of processes', () => {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     children.push(child);
-    await once(child.stdout!, 'data');
+    await once(child.stdout, 'data');
     return child.pid!;
   };
 

@@ -42,9 +42,9 @@ export function environmentHolds(environment: Buffer, { name, value }: ProcessMa
 }
 
 interface Search {
-  look(pid: number, environment: Buffer): void;
-  resolve(): void;
-  reject(error: unknown): void;
+  look: (pid: number, environment: Buffer) => void;
+  resolve: () => void;
+  reject: (error: unknown) => void;
 }
 
 let waiting: Search[] = [];
@@ -59,6 +59,7 @@ let searching = false;
 export function searchEnvironments<T>(read: (pid: number, environment: Buffer) => T | undefined): Promise<T[]> {
   return new Promise((resolve, reject) => {
     const found: T[] = [];
+    const fail = (error: unknown): void => reject(error instanceof Error ? error : new Error(String(error)));
     waiting.push({
       look: (pid, environment) => {
         try {
@@ -67,11 +68,11 @@ export function searchEnvironments<T>(read: (pid: number, environment: Buffer) =
             found.push(one);
           }
         } catch (error) {
-          reject(error);
+          fail(error);
         }
       },
       resolve: () => resolve(found),
-      reject,
+      reject: fail,
     });
     if (!searching) {
       searching = true;
