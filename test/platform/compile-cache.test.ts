@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, openCacheFile, writeCacheFile } from '../../platform/processes/compile-cache/cache-file';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
@@ -53,6 +53,27 @@ describe('compile cache', () => {
     expect(record('module.js')).toEqual(['module.js', 'other.js']);
     const facts = [join(dir.path, 'module.js'), dir.path, 42, join(dir.path, 'other.js'), true, true, true, 1];
     expect(loadRecorded('module.js')).toEqual({ facts });
+  });
+
+  test('a linked package that is loaded after a look at a pipe finds what lies beside it', async () => {
+    const real = join(dir.path, 'store', 'node_modules');
+    await mkdir(join(dir.path, 'node_modules'));
+    for (const [name, source] of [
+      ['first', ''],
+      ['package', "exports.answer = require('beside');"],
+      ['beside', 'module.exports = 42;'],
+    ] as const) {
+      await mkdir(join(real, name), { recursive: true });
+      await writeFile(join(real, name, 'index.js'), source);
+    }
+    for (const name of ['first', 'package']) {
+      await symlink(join(real, name), join(dir.path, 'node_modules', name));
+    }
+    await write('module.js', "require('first'); require('node:fs').fstatSync(0); exports.found = require('package');");
+    const code = `require('${compiled}/resolve-links.js').followLinksAlways();
+      console.log(JSON.stringify(require('./module.js')));`;
+    const { stdout } = spawnSync(process.execPath, ['-e', code], { cwd: dir.path, encoding: 'utf8', input: '' });
+    expect(stdout.trim()).toBe('{"found":{"answer":42}}');
   });
 
   test('a source of the same length that was changed since runs as it is now', async () => {

@@ -6,8 +6,10 @@ import { sep } from 'node:path';
 import { digestOfFile, openCacheFile } from './cache-file';
 import { loadCompiled } from './load-compiled';
 import { cachePath, installedPath, root } from './location';
+import { followLinksAlways } from './resolve-links';
 import { prepareStackTrace } from './source-positions';
 
+followLinksAlways();
 const recorded = openCacheFile(cachePath, root);
 if (recorded !== undefined) {
   const isInstalled = recorded.installed !== undefined && recorded.installed === digestOfFile(installedPath);
