@@ -55,7 +55,7 @@ describe('compile cache', () => {
     expect(loadRecorded('module.js')).toEqual({ facts });
   });
 
-  test('a linked package that is loaded after a look at a pipe finds what lies beside it', async () => {
+  test('a linked package that is loaded after the stat of a pipe resolves its dependencies', async () => {
     const real = join(dir.path, 'store', 'node_modules');
     await mkdir(join(dir.path, 'node_modules'));
     for (const [name, source] of [
