@@ -20,6 +20,7 @@ import { makeTempDir } from '../../platform/testing/temp-dir';
 import { createBoard } from '../../stores/board-files/board';
 import { eachLimited } from '../../stores/board-files/format/each-limited';
 import { cpuMsAlone, processesOf } from '../fleet/processes';
+import { percentile } from '../latency';
 import { openService } from '../service';
 
 const roots = (process.env.BENCH_ROOTS ?? join(__dirname, '..', '..', '..')).split(',');
@@ -131,11 +132,19 @@ async function measure(root: string, dataDir: string): Promise<Figures> {
   }
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-
 function medians(rounds: readonly Figures[]): Figures {
   const names = [...new Set(rounds.flatMap((each) => Object.keys(each)))];
-  return Object.fromEntries(names.map((name) => [name, Math.round(median(rounds.map((each) => each[name] ?? NaN)))]));
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      Math.round(
+        percentile(
+          rounds.map((each) => each[name] ?? NaN),
+          0.5,
+        ),
+      ),
+    ]),
+  );
 }
 
 async function main(): Promise<void> {

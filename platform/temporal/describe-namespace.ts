@@ -4,11 +4,10 @@ const service = 'temporal.api.workflowservice.v1.WorkflowService';
 const namespaceTag = 0x0a;
 
 /** The call that describes a namespace, without the types of it and of its response. */
-export function describeNamespaceRequest(namespace: string): { method: string; path: string; request: Buffer } {
+export function describeNamespaceRequest(namespace: string): { path: string; request: Buffer } {
   const name = Buffer.from(namespace);
   const request = Buffer.concat([Buffer.from([namespaceTag, ...varint(name.length)]), name]);
-  const method = 'DescribeNamespace';
-  return { method, path: `/${service}/${method}`, request };
+  return { path: `/${service}/DescribeNamespace`, request };
 }
 
 /** A number as protobuf writes it: seven bits a byte, the lowest first. */

@@ -1,6 +1,7 @@
 /**
- * Imported first by each entry of the service, and preloaded by its parts and their threads: what modules are, and where they are, is taken from the recording of the build
- * (`scripts/record-compile-cache.ts`), which is most of the CPU that a process needs to start.
+ * Imported first by each entry of the service, and preloaded by its parts and their threads: compiled code of modules, and the
+ * files that their requests resolve to, are taken from the recording of the build (`scripts/record-compile-cache.ts`). That saves
+ * most of the CPU that a process needs to start.
  */
 import { sep } from 'node:path';
 import { digestOfFile, openCacheFile } from './cache-file';
@@ -14,7 +15,7 @@ const recorded = openCacheFile(cachePath, root);
 if (recorded !== undefined) {
   const isInstalled = recorded.installed !== undefined && recorded.installed === digestOfFile(installedPath);
   const inPackage = `${sep}node_modules${sep}`;
-  // What a package of another version leads to is found anew, also by our own modules.
+  // Where other packages are installed, Node resolves each request of a package, or for one.
   const isCurrent = (from: string, request: string) =>
     isInstalled || (request.startsWith('.') && !from.includes(inPackage));
   loadCompiled(recorded, isCurrent);

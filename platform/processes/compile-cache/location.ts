@@ -9,5 +9,5 @@ export const cacheDirectory = join(__dirname, '..', '..', '..', '.compile-cache'
 /** Of the Node that runs: data of another V8 is refused by it. */
 export const cachePath = join(cacheDirectory, `${process.version}-${process.arch}.bin`);
 
-/** What is installed: where a package has another version, what a name leads to is found anew. */
+/** npm's list of the installed packages: with another one, recorded requests of packages are not used. */
 export const installedPath = join(root, 'node_modules', '.package-lock.json');

@@ -1,38 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describeNamespaceRequest } from '../describe-namespace';
-
-const callMs = 2_000;
-const everyMs = 50;
+import { callMs, type ResponseWait, untilResponds } from '../until-responds';
 
 /**
  * Waits until the namespace of a server on this machine responds, as `awaitNamespace` does for any server, by HTTP/2 alone: the
  * client of Temporal would be most of what the supervisor loads.
  *
- * @param options.withinMs bound in milliseconds
- * @param options.signal ends the wait early, with its reason
  * @throws Error with the last failure as its cause when time is up
  */
-export async function awaitLocalNamespace(
-  address: string,
-  namespace: string,
-  { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
-): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    signal?.throwIfAborted();
-    try {
-      await describe(address, namespace);
-      return;
-    } catch (cause) {
-      if (performance.now() >= deadline) {
-        throw new Error(`The namespace ${namespace} at ${address} did not answer within ${withinMs} ms.`, { cause });
-      }
-    }
-    await delay(everyMs, undefined, { signal }).catch(() => undefined);
-  }
-}
+export const awaitLocalNamespace = (address: string, namespace: string, wait: ResponseWait): Promise<void> =>
+  untilResponds({ address, namespace }, wait, () => describe(address, namespace));
 
 async function describe(address: string, namespace: string): Promise<void> {
   const session = connect(`http://${address}`);

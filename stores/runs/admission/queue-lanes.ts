@@ -2,7 +2,7 @@ import type { EvaluatedPolicy } from '../../../contracts/runs/admission';
 import { laneOf } from '../../../domain/admission/lane';
 import type { Collection, IndexSpec } from '../../port/collection';
 import type { QueueRecord } from './queue-store';
-import { groupsIn, groupsOf } from './skip-scan';
+import { groupsIn, groupsOf, inOrder } from './skip-scan';
 
 /** The states in which an entry may be taken for dispatch. */
 export const waitingStates = ['queued', 'requeued'] as const satisfies QueueRecord['state'][];
@@ -33,7 +33,6 @@ export const laneIndexes: IndexSpec[] = [
   { keys: { state: 1, hostId: 1, limitingKey: 1 } },
 ];
 
-const inOrder = { enqueuedAt: 1, _id: 1 } as const;
 const batch = 500;
 
 /**

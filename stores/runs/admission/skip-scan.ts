@@ -10,7 +10,8 @@ interface Group {
 
 /** How many entries are read at once while the groups are iterated. */
 const stride = 8;
-const inOrder = { enqueuedAt: 1, _id: 1 } as const;
+/** The order in which entries were enqueued. */
+export const inOrder = { enqueuedAt: 1, _id: 1 } as const;
 
 type Entries = Pick<Collection<QueueRecord>, 'find'>;
 
