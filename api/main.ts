@@ -14,6 +14,7 @@ import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { temporalSecurity } from '../platform/temporal/security';
 import { openTracing } from '../platform/tracing/open';
 import { isOutOfSpace } from '../stores/port/errors';
+import { LaterFormatError } from '../stores/port/format';
 import { BoardElsewhereError } from '../stores/system/board-home';
 import { type RunningApi, startApi } from './start';
 
@@ -21,7 +22,10 @@ import { type RunningApi, startApi } from './start';
 const closeWithinMs = 15_000;
 
 const isMisconfigured = (error: unknown): boolean =>
-  error instanceof ListenError || error instanceof BoardElsewhereError || error instanceof CatalogError;
+  error instanceof ListenError ||
+  error instanceof BoardElsewhereError ||
+  error instanceof CatalogError ||
+  error instanceof LaterFormatError;
 
 async function main(): Promise<void> {
   makeFilesPrivate();

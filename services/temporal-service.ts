@@ -12,6 +12,7 @@ import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { installRuntime } from '../platform/temporal/runtime';
 import { temporalSecurity } from '../platform/temporal/security';
+import { LaterFormatError } from '../stores/port/format';
 
 type ServiceName = 'plants' | 'workflow-runs';
 
@@ -73,7 +74,8 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
     service = await start({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
   } catch (error) {
     log.fatal({ err: error }, 'start failed');
-    process.exit(error instanceof ListenError || isMisconfigured(error) ? configurationErrorExitCode : 1);
+    const isFinal = error instanceof ListenError || error instanceof LaterFormatError || isMisconfigured(error);
+    process.exit(isFinal ? configurationErrorExitCode : 1);
   }
   close = async () => {
     await service.close();

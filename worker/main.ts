@@ -5,9 +5,11 @@ import { createLog } from '../platform/log/log';
 import { CatalogError } from '../platform/models/catalog';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
+import { configurationErrorExitCode } from '../platform/processes/parts/part';
 import { temporalSecurity } from '../platform/temporal/security';
 import { openTracing } from '../platform/tracing/open';
 import { AgentUserError } from '../providers/agents/user/agent-user';
+import { LaterFormatError } from '../stores/port/format';
 import { type RunningWorker, startWorker } from './start';
 
 /** The bundle that `npm run build` leaves beside the compiled code. */
@@ -33,11 +35,13 @@ async function main(): Promise<void> {
   });
   const worker = await startWorker(env, log, { workflowBundle: { codePath }, signal: starting.signal }).catch(
     (error: unknown) => {
-      if (!(error instanceof AgentUserError || error instanceof CatalogError)) {
+      const isMisconfigured =
+        error instanceof AgentUserError || error instanceof CatalogError || error instanceof LaterFormatError;
+      if (!isMisconfigured) {
         throw error;
       }
       process.stderr.write(`${error.message}\n`);
-      process.exit(2);
+      process.exit(configurationErrorExitCode);
     },
   );
   started.worker = worker;

@@ -5,7 +5,8 @@ import { openMongo } from '../mongo/database';
 import { openSqlite } from '../sqlite/database';
 import type { Database } from './collection';
 import { databaseName } from './database-name';
-import { repeatableDatabase } from './repeatable';
+import { claimFormat } from './format';
+import { repeatableDatabase } from './wrappers/repeatable';
 
 export interface OpenOptions {
   /** MongoDB's connection string; without it the embedded database in `dataDir` is used. */
@@ -26,11 +27,24 @@ export const storeOptions = (
   maxMb: env.BOARD_STORE_MAX_MB,
 });
 
-/** Opens the store this process is configured for. @throws StoreUnavailableError */
-export async function openDatabase({ mongoUrl, dataDir, log, waitMs, maxMb }: OpenOptions): Promise<Database> {
-  if (mongoUrl !== undefined) {
-    return repeatableDatabase(await openMongo({ url: mongoUrl, log }));
+/**
+ * Opens the store this process is configured for.
+ *
+ * @throws StoreUnavailableError; LaterFormatError, and then nothing is changed
+ */
+export async function openDatabase(options: OpenOptions): Promise<Database> {
+  const database = repeatableDatabase(await openAdapter(options));
+  try {
+    await claimFormat(database);
+  } catch (error) {
+    await database.close();
+    throw error;
   }
-  const file = join(dataDir, databaseName);
-  return repeatableDatabase(await openSqlite({ file, log, patienceMs: waitMs, maxMb }));
+  return database;
+}
+
+function openAdapter({ mongoUrl, dataDir, log, waitMs, maxMb }: OpenOptions): Promise<Database> {
+  return mongoUrl === undefined
+    ? openSqlite({ file: join(dataDir, databaseName), log, patienceMs: waitMs, maxMb })
+    : openMongo({ url: mongoUrl, log });
 }

@@ -10,7 +10,7 @@ import { currentOperation } from '../../platform/operations/operation';
 import type { Database, Stored } from '../port/collection';
 import { findPage } from '../port/find-page';
 import { insertOnce } from '../port/insert';
-import { noted } from '../port/repeatable';
+import { noted } from '../port/wrappers/repeatable';
 import { verifyChain } from './audit-chain';
 
 /** An actor's action. Details may come from a caller: what looks like a secret is redacted. */

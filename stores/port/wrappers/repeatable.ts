@@ -1,7 +1,7 @@
-import { isSameJson } from '../../platform/json/same';
-import { currentOperation, type Operation } from '../../platform/operations/operation';
-import type { Collection, Database, Stored } from './collection';
-import { changedNothing, DuplicateKeyError } from './errors';
+import { isSameJson } from '../../../platform/json/same';
+import { currentOperation, type Operation } from '../../../platform/operations/operation';
+import type { Collection, Database, Stored } from '../collection';
+import { changedNothing, DuplicateKeyError } from '../errors';
 
 /** Does one write of an operation, and notes that something was written, or may have been. */
 export async function noted<T>(
