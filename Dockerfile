@@ -15,6 +15,9 @@ COPY package.json package-lock.json ./
 COPY web/package.json web/
 COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --omit=dev --workspaces=false
+COPY --from=build /app/dist ./dist
+# Where a module of a package is found, recorded for these packages: those of the build are laid out otherwise.
+RUN node dist/scripts/record-compile-cache.js
 
 # To run your own agents, start from it and add their programs.
 FROM node:24.21.0-bookworm-slim
@@ -32,7 +35,7 @@ WORKDIR /app
 COPY --from=modules /app/package.json ./
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/LICENSE ./
-COPY --from=build /app/dist ./dist
+COPY --from=modules /app/dist ./dist
 ENV NODE_ENV=production BOARD_DATA_DIR=/data BOARD_HOST=0.0.0.0
 # The user `node`, by the number that Kubernetes knows to be no root.
 USER 1000:1000

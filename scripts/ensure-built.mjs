@@ -21,6 +21,8 @@ const compileCache = join(dist, '.compile-cache');
 const notSources = new Set(['node_modules', 'dist', 'test', 'coverage', 'target', 'web']);
 const isSource = (name) => /^(?!.*\.test\.ts$).*\.ts$/.test(name);
 const isManifest = (name) => /^(tsconfig.*|package|package-lock)\.json$/.test(name);
+/** The build itself. */
+const isBuilder = (name) => /^(?:compile|ensure-built)\.mjs$/.test(name);
 
 /** Every file the build depends on. */
 function* sources(directory) {
@@ -31,7 +33,7 @@ function* sources(directory) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
       yield* sources(path);
-    } else if (isSource(entry.name) || isManifest(entry.name)) {
+    } else if (isSource(entry.name) || isManifest(entry.name) || isBuilder(entry.name)) {
       yield path;
     }
   }

@@ -247,7 +247,17 @@ describe('Dockerfile', () => {
       'modules /app/package.json',
       'modules /app/node_modules',
       'build /app/LICENSE',
-      'build /app/dist',
+      'modules /app/dist',
+    ]);
+  });
+
+  it('records what a start loads with the packages that it has', () => {
+    const modules = source.slice(source.indexOf(' AS modules\n'), source.lastIndexOf('\nFROM '));
+    const steps = [...modules.matchAll(/^(?:RUN |COPY --from).*$/gm)].map(([step]) => step);
+    expect(steps).toEqual([
+      'RUN npm ci --omit=dev --workspaces=false',
+      'COPY --from=build /app/dist ./dist',
+      'RUN node dist/scripts/record-compile-cache.js',
     ]);
   });
 

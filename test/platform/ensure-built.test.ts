@@ -36,6 +36,8 @@ describe('build check at start', () => {
       expect.stringMatching(/^build: recording compiled code \(3 of 3\): \d+ s$/),
     ]);
     expect(build().stderr).toBe('');
+    await appendFile(join(dir.path, 'scripts', 'compile.mjs'), '// changed\n');
+    expect(build().stderr).toContain('build: compiling');
   });
 
   test('a build stands although its compiled code could not be recorded', async () => {
