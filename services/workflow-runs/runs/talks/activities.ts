@@ -14,7 +14,7 @@ import { completeFitting, MisfitError } from '../stages/fitting-answer';
 import type { RunStore } from '../store';
 import type { PromptTurn, PromptTurnInput, ToolResultInput } from './messages';
 import { askedCall, maxCalls, maxResult, maxTalk, offeredTools } from './offered-tools';
-import type { Talk, TalkStore } from './store';
+import type { StoredTalk, Talk, TalkStore } from './store';
 import { talkMessages, talkTurns } from './transcript';
 
 export interface TalkDependencies extends ModelFailures {
@@ -26,20 +26,37 @@ export interface TalkDependencies extends ModelFailures {
   schemas: SchemaChecker;
 }
 
+type StageOfTalk = Pick<PromptTurnInput, 'runId' | 'stageId'>;
+
+/** Another try of the activity has changed the talk: what this one would store does not follow from it. */
+class TalkChangedError extends Error {
+  override readonly name = 'TalkChangedError';
+
+  constructor() {
+    super('Another try has continued what the model and its tools exchange.');
+  }
+}
+
 /** The turns of prompts whose models may call tools: each is asked once, and answered the same when it is repeated. */
 export function createTalkActivities(deps: TalkDependencies) {
   const { runs, turns, talks, board, models, schemas, now } = deps;
 
-  async function store(runId: string, stageId: string, talk: Talk): Promise<void> {
-    await talks.put({ runId, stageId, at: now() }, talk);
+  /** Stores a talk that follows from the seen one. @throws TalkChangedError when another try was first */
+  async function store(stage: StageOfTalk, seen: StoredTalk | undefined, talk: Talk): Promise<void> {
+    const { runId, stageId } = stage;
+    if (!(await talks.replace({ runId, stageId, at: now(), seen }, talk))) {
+      throw new TalkChangedError();
+    }
     await turns.put(runId, stageId, talkTurns(talk));
   }
 
   async function ask(input: PromptTurnInput): Promise<PromptTurn> {
     const { runId, stageId, turn, isLast, offers, servers, guidance = [], system, model, maxTokens, schema } = input;
     const stored = await talks.get(runId, stageId);
-    const answered = stored?.turns[turn - 1];
-    if (answered) {
+    const answered = stored?.talk.turns[turn - 1];
+    if (stored && answered) {
+      // The try that has stored it may have ended before this.
+      await turns.put(runId, stageId, talkTurns(stored.talk));
       return answered.answer;
     }
     if (!board) {
@@ -47,7 +64,7 @@ export function createTalkActivities(deps: TalkDependencies) {
     }
     const { limits } = models.choose(compact({ model }));
     const room = limits.context_window - answerRoom(limits, maxTokens) - tokensOf(system ?? '');
-    const talk: Talk = stored ?? {
+    const talk: Talk = stored?.talk ?? {
       prompt: withGuidance(input.prompt, guidance, room),
       turns: [],
       ...compact({ system }),
@@ -74,11 +91,23 @@ export function createTalkActivities(deps: TalkDependencies) {
       ...(stopReason !== 'end_turn' && stopReason !== 'tool_calls' && { stopReason }),
       calls: toolCalls.map((call) => askedCall(call, offered)),
     };
-    await store(runId, stageId, {
-      ...talk,
-      turns: [...talk.turns, { answer: result, text, thinking, toolCalls, results: [] }],
-    });
+    const asked = { answer: result, text, thinking, toolCalls, results: [] };
+    await store(input, stored, { ...talk, turns: [...talk.turns, asked] });
     return result;
+  }
+
+  /** The answer that stands: the first one that was stored. */
+  async function askOnce(input: PromptTurnInput): Promise<PromptTurn> {
+    try {
+      return await ask(input);
+    } catch (error) {
+      const stored = error instanceof TalkChangedError ? await talks.get(input.runId, input.stageId) : undefined;
+      const answered = stored?.talk.turns[input.turn - 1];
+      if (!answered) {
+        throw error;
+      }
+      return answered.answer;
+    }
   }
 
   return {
@@ -91,7 +120,7 @@ export function createTalkActivities(deps: TalkDependencies) {
       }
       assertOpen(run);
       try {
-        return await ask(input);
+        return await askOnce(input);
       } catch (error) {
         return throwModelFailure(deps, { runId, stageId, attempt, retriedHere: true }, error);
       }
@@ -99,14 +128,15 @@ export function createTalkActivities(deps: TalkDependencies) {
 
     /** Stores what came of a call, for the next turn; the first result of a call stands. */
     async recordToolResult({ runId, stageId, turn, ...result }: ToolResultInput): Promise<void> {
-      const talk = await talks.get(runId, stageId);
-      const at = talk?.turns[turn - 1];
-      if (!talk || !at || at.results.some(({ callId }) => callId === result.callId)) {
+      const stored = await talks.get(runId, stageId);
+      const at = stored?.talk.turns[turn - 1];
+      if (!stored || !at || at.results.some(({ callId }) => callId === result.callId)) {
         return;
       }
       const content = result.content.slice(0, maxResult);
       const changed = { ...at, results: [...at.results, { ...result, content }] };
-      await store(runId, stageId, { ...talk, turns: talk.turns.with(turn - 1, changed) });
+      const { talk } = stored;
+      await store({ runId, stageId }, stored, { ...talk, turns: talk.turns.with(turn - 1, changed) });
     },
   };
 }
