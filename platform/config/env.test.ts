@@ -112,7 +112,10 @@ describe('sign-in with a provider', () => {
   );
 
   it('may use http on this machine', () => {
-    expect(read({ BOARD_OIDC_ISSUER: 'http://127.0.0.1:9' }).BOARD_OIDC_ISSUER).toBe('http://127.0.0.1:9');
+    for (const issuer of ['http://127.0.0.1:9', 'http://127.8.8.8:9', 'http://[::1]:9', 'http://localhost:9']) {
+      expect(read({ BOARD_OIDC_ISSUER: issuer }).BOARD_OIDC_ISSUER).toBe(issuer);
+    }
+    expect(() => read({ BOARD_OIDC_ISSUER: 'http://127.0.0.1.evil.example' })).toThrow('BOARD_OIDC_ISSUER');
     expect(read({ BOARD_PUBLIC_URL: 'http://localhost:3001/' }).BOARD_PUBLIC_URL).toBe('http://localhost:3001');
   });
 

@@ -1,6 +1,6 @@
 import type { CustomFetch, ServerMetadata } from 'openid-client';
-import { isLoopbackAddress } from '../http/auth/loopback';
 import { createFilteredFetch, type FilteredFetch } from '../http/filtered-fetch';
+import { isLoopbackHost } from '../http/loopback-host';
 import { ProviderUnavailableError } from './errors';
 
 const timeoutMs = 5_000;
@@ -9,8 +9,7 @@ const maxBytes = 1_048_576;
 const maxOrigins = 10;
 
 /** Whether the address of a provider is of this machine, where alone it may be without TLS. */
-export const isLoopbackUrl = ({ hostname }: URL): boolean =>
-  hostname === 'localhost' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
+export const isLoopbackUrl = ({ hostname }: URL): boolean => isLoopbackHost(hostname);
 
 /** Endpoints that this service calls; browsers are sent to the others. */
 const called = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { PartEnvironment } from '../../platform/config/part-settings';
+import { isLoopbackHost } from '../../platform/http/loopback-host';
 
 export interface BitmapSettings {
   host: string;
@@ -21,9 +21,6 @@ export interface BitmapSettings {
   threads: number;
 }
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
 /**
  * What the server is started with.
  *
@@ -31,7 +28,7 @@ const isLoopback = (host: string): boolean =>
  */
 export function bitmapSettings(env: PartEnvironment<'bitmap'>): BitmapSettings {
   const { BITMAP_TOKEN: token } = env;
-  const host = token !== undefined || isLoopback(env.BOARD_HOST) ? env.BOARD_HOST : '127.0.0.1';
+  const host = token !== undefined || isLoopbackHost(env.BOARD_HOST) ? env.BOARD_HOST : '127.0.0.1';
   return {
     host,
     port: env.BITMAP_PORT,

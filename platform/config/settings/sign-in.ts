@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { isLoopbackHost } from '../../http/loopback-host';
 import { type Role, roles } from '../api-keys';
 import { entriesOf, names, optionalText, text } from './kinds';
 
-const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Whether what is sent there cannot be read on its way: over TLS, or within this machine. */
 const isConfidential = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'https:' || (protocol === 'http:' && loopbackHosts.has(hostname));
+  protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 
 /** A URL without credentials, query and fragment, over TLS unless it is of this machine. */
 const confidentialUrl = (form: string) =>

@@ -1,4 +1,5 @@
-import { isAllowedOrigin, isDirectRequest, isForwarded, isLocalRequest, isLoopbackAddress } from './loopback';
+import { isLoopbackAddress } from '../loopback-host';
+import { isAllowedOrigin, isDirectRequest, isForwarded, isLocalRequest } from './loopback';
 
 const here = { remoteAddress: '127.0.0.1', localAddress: '127.0.0.1', localPort: 3001 };
 const host = '127.0.0.1:3001';
@@ -14,7 +15,7 @@ describe('a request of this machine', () => {
     (remoteAddress) => expect(isLocalRequest({ host }, { ...here, remoteAddress })).toBe(false),
   );
 
-  it.each(['localhost:3001', 'LOCALHOST:3001', '[::1]:3001'])('may name this machine %s', (name) =>
+  it.each(['localhost:3001', 'LOCALHOST:3001', '[::1]:3001', '127.8.8.8:3001'])('may name this machine %s', (name) =>
     expect(isLocalRequest({ host: name }, here)).toBe(true),
   );
 

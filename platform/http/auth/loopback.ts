@@ -1,20 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
+import { isLoopbackAddress, isLoopbackHost } from '../loopback-host';
 
 /** Both ends of a request's connection, as `net.Socket` has them. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
-}
-
-/** Whether a socket's remote address is this machine (IPv4, IPv6 and IPv4 mapped into IPv6). */
-export function isLoopbackAddress(address: string | undefined): boolean {
-  if (address === undefined) {
-    return false;
-  }
-  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address);
 }
 
 /** Headers that proxies, tunnels and delivery networks add, each in front of callers that may be anywhere. */
@@ -64,7 +55,7 @@ const originUrl = (origin: string): URL | undefined =>
 const hostUrl = (host: string): URL | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
 
-const isLoopback = (url: URL | undefined): boolean => url !== undefined && loopbackNames.has(url.hostname);
+const isLoopback = (url: URL | undefined): boolean => url !== undefined && isLoopbackHost(url.hostname);
 
 /** A socket's own address as a `Host` header has it. */
 function addressAsHost(address: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors/app-error';
-import { isForwarded, isLoopbackAddress } from '../auth/loopback';
+import { isForwarded } from '../auth/loopback';
 import { type HttpContext, type HttpMiddleware, isReadMethod, isUpload } from '../context';
+import { isLoopbackAddress } from '../loopback-host';
 import { type CallerAddress, socketAddress } from './caller-address';
 import { createFixedWindow, type FixedWindow, type WindowStanding } from './fixed-window';
 

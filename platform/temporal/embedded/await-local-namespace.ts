@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import { isLoopbackHost } from '../../http/loopback-host';
 import { describeNamespaceRequest } from '../describe-namespace';
 import { callMs, type ResponseWait, untilResponds } from '../until-responds';
 
@@ -55,4 +56,4 @@ async function call(session: ClientHttp2Session, namespace: string): Promise<str
 }
 
 /** Whether a server is on this machine, by its address as `host:port`. */
-export const isLocal = (address: string): boolean => /^(?:127\.0\.0\.1|localhost|\[::1\]):\d+$/.test(address);
+export const isLocal = (address: string): boolean => isLoopbackHost(address.replace(/:\d+$/, ''));
