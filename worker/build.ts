@@ -70,7 +70,7 @@ export async function buildWorkers(
           {
             ...common,
             ...workflows,
-            ...deploymentOptions(env.BOARD_WORKER_BUILD_ID),
+            ...deploymentOptions(env),
             taskQueue: boardQueue,
             activities: boardActivities,
             nexusServices,

@@ -94,6 +94,14 @@ test('authentication without any way in is a problem', () => {
   expect(readEnvironment({ BOARD_AUTH_ENABLED: 'false' }).BOARD_AUTH_ENABLED).toBe(false);
 });
 
+test('versions of workers are pinned only where they have a build id', () => {
+  const pinned = { ...sound, BOARD_WORKER_VERSIONING: 'pinned' };
+  expect(() => readEnvironment(pinned)).toThrow(
+    'BOARD_WORKER_BUILD_ID: required while BOARD_WORKER_VERSIONING is pinned',
+  );
+  expect(readEnvironment({ ...pinned, BOARD_WORKER_BUILD_ID: 'one' }).BOARD_WORKER_VERSIONING).toBe('pinned');
+});
+
 describe('sign-in with a provider', () => {
   const read = (settings: Record<string, string> = {}) => readEnvironment({ ...sound, ...provider, ...settings });
 

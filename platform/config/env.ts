@@ -63,6 +63,9 @@ export function readEnvironment(source: NodeJS.ProcessEnv, names = everySetting)
   ) {
     problems.push('BOARD_ADMIN_KEY: required while BOARD_AUTH_ENABLED is true (or set BOARD_AUTH_ENABLED=false)');
   }
+  if (parsed.success && parsed.data.BOARD_WORKER_VERSIONING === 'pinned' && !parsed.data.BOARD_WORKER_BUILD_ID) {
+    problems.push('BOARD_WORKER_BUILD_ID: required while BOARD_WORKER_VERSIONING is pinned');
+  }
   if (!parsed.success || problems.length > 0) {
     throw new EnvironmentError([...new Set(problems)]);
   }

@@ -106,6 +106,7 @@ export const partSettings = {
     'BOARD_DRAIN_MS',
     'BOARD_CHECKPOINT_INTERVAL_MS',
     'BOARD_WORKER_BUILD_ID',
+    'BOARD_WORKER_VERSIONING',
     'BOARD_WORKER_METRICS_ADDRESS',
     'BOARD_WORKER_CONCURRENCY',
     // Hooks are called by an activity.

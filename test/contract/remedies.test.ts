@@ -78,7 +78,7 @@ const notConflicts: Record<string, string[]> = {
   'codes of events': ['OUTSIDE_CHANGED', 'REPOSITORY_DIVERTED'],
   'terms of YAML': ['QUOTE_DOUBLE'],
   'terms of Temporal and of Node': [
-    ...['CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],
+    ...['AUTO_UPGRADE', 'CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],
   ],
 };
 

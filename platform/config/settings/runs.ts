@@ -46,6 +46,12 @@ export const workerSettings = {
     .describe(
       'Version of the code of this worker, such as a commit: Temporal then moves workflows from one version to the next only when an operator makes the next one current ([upgrades.md](upgrades.md))',
     ),
+  BOARD_WORKER_VERSIONING: z
+    .enum(['auto-upgrade', 'pinned'])
+    .default('auto-upgrade')
+    .describe(
+      'Of workers with a build id: whether a run moves to the version that is made current, or ends on the one that it began with ([upgrades.md](upgrades.md#pinned-runs))',
+    ),
   BOARD_WORKER_METRICS_ADDRESS: hostPort.describe(
     'Where one worker process serves its metrics for Prometheus, such as `127.0.0.1:9464`; it asks for no key ([metrics.md](metrics.md))',
   ),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
+import type { WorkerEnvironment } from '../../config/part-settings';
 import type { Log } from '../../log/log';
 
 /** The versions of the worker's code form one deployment in Temporal. */
@@ -11,20 +12,24 @@ const everyMs = 500;
 /** `INVALID_ARGUMENT`, `PERMISSION_DENIED`, `UNIMPLEMENTED` and `UNAUTHENTICATED` of gRPC: asking again does not help. */
 const final = new Set([3, 7, 12, 16]);
 
+type VersionSettings = Pick<WorkerEnvironment, 'BOARD_WORKER_BUILD_ID' | 'BOARD_WORKER_VERSIONING'>;
+
 /**
  * How a worker takes workflow tasks: without a build id, of all workflows; with one, of those that its version is to execute. A
- * workflow follows the current version from one task to the next, and never back to an earlier one.
+ * workflow follows the current version from one task to the next, and never back to an earlier one; where it is pinned, it ends
+ * on the version that has begun it. Workflows that do not end follow the current version in either case.
  */
-export const deploymentOptions = (
-  buildId: string | undefined,
-): { workerDeploymentOptions?: WorkerDeploymentOptions } =>
+export const deploymentOptions = ({
+  BOARD_WORKER_BUILD_ID: buildId,
+  BOARD_WORKER_VERSIONING: versioning,
+}: VersionSettings): { workerDeploymentOptions?: WorkerDeploymentOptions } =>
   buildId === undefined
     ? {}
     : {
         workerDeploymentOptions: {
           version: { deploymentName, buildId },
           useWorkerVersioning: true,
-          defaultVersioningBehavior: 'AUTO_UPGRADE',
+          defaultVersioningBehavior: versioning === 'pinned' ? 'PINNED' : 'AUTO_UPGRADE',
         },
       };
 

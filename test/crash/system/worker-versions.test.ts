@@ -15,6 +15,9 @@ let connection: Connection;
 let client: Client;
 const workers: RunningPart[] = [];
 
+/** The file that an agent waits for. */
+const gate = (agent: string): string => join(files.path, agent);
+
 const deployment = { namespace: 'default', deploymentName: 'runboard' };
 
 describe('versions of workers', () => {
@@ -25,7 +28,10 @@ describe('versions of workers', () => {
     client = new Client({ connection });
     await service.call.addRepository('sample', await aRepository(files.path));
     await service.call.configureAgents([
-      { ...scriptAgent('patient-bee', join(files.path, 'gate')), environmentKeys: ['WITNESS'] },
+      ...['patient-bee', 'first-bee', 'second-bee'].map((type) => ({
+        ...scriptAgent('patient-bee', gate(type)),
+        ...{ type, name: type, environmentKeys: ['WITNESS'] },
+      })),
       scriptAgent('worker-bee', '1', '1'),
     ]);
   });
@@ -43,6 +49,13 @@ describe('versions of workers', () => {
     return { taskId: id, attemptId };
   }
 
+  /** A run whose agent works until the gate is there. */
+  async function begin(agent: string): Promise<{ taskId: string; attemptId: string }> {
+    const run = await launch(agent);
+    await eventually(async () => expect((await service.call.status(run.taskId)).lastSequence).toBeGreaterThan(2));
+    return run;
+  }
+
   /** The versions that have executed a run, in the order of its history. */
   async function executedBy({ attemptId }: { attemptId: string }): Promise<string[]> {
     const { events } = await client.workflow.getHandle(`run/${attemptId}`).fetchHistory();
@@ -57,21 +70,36 @@ describe('versions of workers', () => {
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId;
   };
 
-  async function startVersion(build: string): Promise<void> {
-    const settings = { WITNESS: join(files.path, 'witness'), BOARD_WORKER_BUILD_ID: build };
-    workers.push(
-      await startWorkerProcess({
-        environment: partEnvironment(service, settings),
-        logFile: join(service.dataDir, 'logs', `${build}.log`),
-      }),
-    );
+  async function startVersion(build: string, versioning = 'auto-upgrade'): Promise<RunningPart> {
+    const settings = {
+      WITNESS: join(files.path, 'witness'),
+      BOARD_WORKER_BUILD_ID: build,
+      BOARD_WORKER_VERSIONING: versioning,
+    };
+    const worker = await startWorkerProcess({
+      environment: partEnvironment(service, settings),
+      logFile: join(service.dataDir, 'logs', `${build}.log`),
+    });
+    workers.push(worker);
+    return worker;
   }
+
+  /** As `temporal workflow update-options --versioning-override-behavior auto_upgrade` does. */
+  const unpin = ({ attemptId }: { attemptId: string }) =>
+    client.workflowService.updateWorkflowExecutionOptions({
+      namespace: 'default',
+      workflowExecution: { workflowId: `run/${attemptId}` },
+      workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
+      updateMask: { paths: ['versioning_override'] },
+    });
+
+  const makeCurrent = (buildId: string) =>
+    eventually(() => client.workflowService.setWorkerDeploymentCurrentVersion({ ...deployment, buildId }));
 
   const success = { attempt: { completion: { status: 'success' } } };
 
   it('take over runs that go on: the first one at once, another when it is made current', async () => {
-    const ongoing = await launch('patient-bee');
-    await eventually(async () => expect((await service.call.status(ongoing.taskId)).lastSequence).toBeGreaterThan(2));
+    const ongoing = await begin('patient-bee');
 
     await startVersion('one');
     await eventually(async () => expect(await current()).toBe('one'));
@@ -81,14 +109,39 @@ describe('versions of workers', () => {
     expect(await executedBy(before)).toEqual(['one']);
     expect(await current()).toBe('one');
 
-    await eventually(() => client.workflowService.setWorkerDeploymentCurrentVersion({ ...deployment, buildId: 'two' }));
+    await makeCurrent('two');
     const after = await launch('worker-bee');
     expect(await service.call.ended(after.taskId)).toMatchObject(success);
     expect(await executedBy(after)).toEqual(['two']);
 
-    writeFileSync(join(files.path, 'gate'), '');
+    writeFileSync(gate('patient-bee'), '');
     expect(await service.call.ended(ongoing.taskId)).toMatchObject(success);
     const versions = await executedBy(ongoing);
     expect([versions[0], versions.at(-1)]).toEqual(['', 'two']);
+  });
+
+  it('end pinned runs that they have begun, while another one begins the next', async () => {
+    const three = await startVersion('three', 'pinned');
+    await makeCurrent('three');
+    const [pinned, stranded] = [await begin('first-bee'), await begin('second-bee')];
+    await startVersion('four', 'pinned');
+    await makeCurrent('four');
+
+    const next = await launch('worker-bee');
+    expect(await service.call.ended(next.taskId)).toMatchObject(success);
+    expect(await executedBy(next)).toEqual(['four']);
+    writeFileSync(gate('first-bee'), '');
+    expect(await service.call.ended(pinned.taskId)).toMatchObject(success);
+    expect(await executedBy(pinned)).toEqual(['three']);
+
+    // Its version is gone before it has ended: it waits for one, until an operator hands it to the current version.
+    process.kill(three.pid, 'SIGKILL');
+    writeFileSync(gate('second-bee'), '');
+    const ofThree = "TemporalWorkerDeploymentVersion = 'runboard:three' AND WorkflowType = 'agentRun'";
+    const found = await client.workflow.count(`${ofThree} AND ExecutionStatus = 'Running'`);
+    expect(found.count).toBe(1);
+    await unpin(stranded);
+    expect(await service.call.ended(stranded.taskId)).toMatchObject(success);
+    expect(await executedBy(stranded)).toEqual(['three', 'four']);
   });
 });
