@@ -45,6 +45,7 @@ import { toolScenarios } from './scenarios/tools/tool-calls';
 import { trustScenarios } from './scenarios/trust';
 import { storeWorkScenarios } from './scenarios/workflows/store-work';
 import { workflowJoinScenarios } from './scenarios/workflows/workflow-joins';
+import { workflowOutputScenarios } from './scenarios/workflows/workflow-outputs';
 import { workflowRunScenarios } from './scenarios/workflows/workflow-runs';
 import { workflowToolScenarios } from './scenarios/workflows/workflow-tools';
 import { worktreeScenarios } from './scenarios/worktrees';
@@ -69,6 +70,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   workflows: workflowRunScenarios,
   'workflow-joins': workflowJoinScenarios,
   'workflow-tools': workflowToolScenarios,
+  'workflow-outputs': workflowOutputScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,
