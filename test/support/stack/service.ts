@@ -13,7 +13,7 @@ export interface Service extends RunningService {
   close(): Promise<void>;
 }
 
-type ServiceOptions = Pick<StartOptions, 'services' | 'restart'> & {
+type ServiceOptions = Pick<StartOptions, 'services' | 'restart' | 'ports'> & {
   /** The directory that its own is made in; the system's for temporary files when absent. */
   within?: string;
 };

@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { claimPort } from '../../../../platform/processes/parts/claim-port';
 import { eventually } from '../../../../platform/testing/eventually';
 import { aGate } from '../../../support/models/provider';
 import { startService } from '../../../support/stack/service';
@@ -16,6 +17,7 @@ import { aProviderWithCatalog } from '../models-under-test';
 import { callerSettings, tokenOf } from '../service-under-test';
 import { recordHooked } from './hooked';
 import { recordRuns } from './runs';
+import { recordTools } from './tools';
 import { recordTrees } from './trees';
 
 const histories = join(__dirname, 'histories');
@@ -25,8 +27,13 @@ async function main(): Promise<void> {
   const models = await aProviderWithCatalog();
   const limits = { WORKFLOW_RUNS_CONCURRENCY: '1', WORKFLOW_RUNS_MAX_HISTORY_EVENTS: '150' };
   const presets = await aPresetsFile();
-  const settings = { WORKFLOW_RUNS_PORT: '0', ...limits, ...callerSettings, ...models.settings, ...presets.settings };
-  const service = await startService(settings, { services: ['workflow-runs'] });
+  const port = String(await claimPort(0, 'BOARD_PORT'));
+  const board = { BOARD_PORT: port, WORKFLOW_RUNS_BOARD_URL: `http://127.0.0.1:${port}` };
+  const settings = {
+    ...{ WORKFLOW_RUNS_PORT: '0', ...limits, ...board },
+    ...{ ...callerSettings, ...models.settings, ...presets.settings },
+  };
+  const service = await startService(settings, { services: ['workflow-runs'], ports: {} });
   const connection = await Connection.connect({ address: service.temporalAddress });
   const { workflow } = new Client({ connection });
   const call = (path: string, body?: unknown) =>
@@ -106,6 +113,7 @@ async function main(): Promise<void> {
     await recordTrees(recorder);
     await recordRuns(recorder);
     await recordHooked(recorder);
+    await recordTools({ ...recorder, board: service, keepSession: keep });
   } finally {
     await connection.close();
     await service.close();
