@@ -46,6 +46,7 @@ async function hashOf(folders: string[]): Promise<string> {
 
 async function bundleAll(): Promise<void> {
   await bundleWorkflows(join(dist, 'workflow-bundle.js'), 'workflows', 'index.js');
+  await bundleWorkflows(join(dist, 'pinned-workflow-bundle.js'), 'workflows', 'pinned.js');
   for (const service of ['plants', 'workflow-runs']) {
     await bundleWorkflows(join(dist, `${service}-workflow-bundle.js`), `services/${service}`, 'workflow.js');
   }

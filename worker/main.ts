@@ -12,8 +12,8 @@ import { AgentUserError } from '../providers/agents/user/agent-user';
 import { LaterFormatError } from '../stores/port/format';
 import { type RunningWorker, startWorker } from './start';
 
-/** The bundle that `npm run build` leaves beside the compiled code. */
-const codePath = join(__dirname, '..', 'workflow-bundle.js');
+/** The bundles that `npm run build` leaves beside the compiled code. */
+const bundles = { 'auto-upgrade': 'workflow-bundle.js', pinned: 'pinned-workflow-bundle.js' };
 
 async function main(): Promise<void> {
   makeFilesPrivate();
@@ -33,6 +33,7 @@ async function main(): Promise<void> {
     },
     skipDrain: () => started.worker?.skipDrain(),
   });
+  const codePath = join(__dirname, '..', bundles[env.BOARD_WORKER_VERSIONING]);
   const worker = await startWorker(env, log, { workflowBundle: { codePath }, signal: starting.signal }).catch(
     (error: unknown) => {
       const isMisconfigured =

@@ -1,12 +1,4 @@
-import {
-  condition,
-  continueAsNew,
-  patched,
-  proxyActivities,
-  setHandler,
-  setWorkflowOptions,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { SchedulerActivities } from '../../activities/admission-scheduler/activities';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import { look } from './messages';
@@ -53,6 +45,3 @@ export async function admissionScheduler(turn?: WorkspaceTurn): Promise<void> {
     return looks > 0;
   }
 }
-
-// It does not end while launches wait: each version continues it.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, admissionScheduler);

@@ -8,7 +8,6 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  setWorkflowOptions,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -98,9 +97,6 @@ export async function issueSync(input: IssueSyncInput): Promise<void> {
     }
   }
 }
-
-// It does not end while it is enabled: each version continues it.
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, issueSync);
 
 const disabled: Disabled = { status: 'disabled' };
 /** `waitMs`: how long the forge asks to wait. `againMs`: when the next round is, because something is left. */

@@ -5,6 +5,7 @@ import type { RunningPart } from '../../../platform/processes/parts/part';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { scriptAgent } from '../../support/caller';
+import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
 import { partEnvironment, type Service, startService } from '../../support/stack/service';
 import { startWorkerProcess } from '../../support/stack/worker-process';
@@ -17,6 +18,9 @@ const workers: RunningPart[] = [];
 
 /** The file that an agent waits for. */
 const gate = (agent: string): string => join(files.path, agent);
+
+/** As Temporal's API numbers them. */
+const behaviors = { pinned: 1, autoUpgrade: 2 };
 
 const deployment = { namespace: 'default', deploymentName: 'runboard' };
 
@@ -63,6 +67,11 @@ describe('versions of workers', () => {
       completed ? [completed.deploymentVersion?.buildId ?? ''] : [],
     );
     return builds.filter((build, n) => build !== builds[n - 1]);
+  }
+
+  async function behaviorOf(workflowId: string): Promise<number | null | undefined> {
+    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    return raw.workflowExecutionInfo?.versioningInfo?.behavior;
   }
 
   const current = async () => {
@@ -127,12 +136,17 @@ describe('versions of workers', () => {
     await startVersion('four', 'pinned');
     await makeCurrent('four');
 
+    await changeFeatures(service.call, { admission: { limits: { provider: { runs: 2 } } } });
     const next = await launch('worker-bee');
-    expect(await service.call.ended(next.taskId)).toMatchObject(success);
-    expect(await executedBy(next)).toEqual(['four']);
+    expect((await service.call.status(next.taskId)).state).toBe('queued');
     writeFileSync(gate('first-bee'), '');
     expect(await service.call.ended(pinned.taskId)).toMatchObject(success);
     expect(await executedBy(pinned)).toEqual(['three']);
+    expect(await service.call.ended(next.taskId)).toMatchObject(success);
+    expect(await executedBy(next)).toEqual(['four']);
+    expect(await behaviorOf(`run/${next.attemptId}`)).toBe(behaviors.pinned);
+    // It is there as long as launches wait, whichever version is current.
+    expect(await behaviorOf('admission/scheduler')).toBe(behaviors.autoUpgrade);
 
     // Its version is gone before it has ended: it waits for one, until an operator hands it to the current version.
     process.kill(three.pid, 'SIGKILL');

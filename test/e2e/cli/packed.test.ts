@@ -93,6 +93,7 @@ describe('npx runboard from the packed package', () => {
       ...programs.map((name) => `dist/${name}`),
       'dist/page/index.html',
       'dist/workflow-bundle.js',
+      'dist/pinned-workflow-bundle.js',
       'LICENSE',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
