@@ -63,8 +63,12 @@ const start = (dot_source: string): Promise<string> =>
   });
 const untilAsked = (id: string) =>
   eventually(async () => expect((await call('GET', `/runs/${id}/questions`)).body.data).toHaveLength(1));
+/** The last events of a run are stored a moment after its status. */
 const untilCompleted = (id: string) =>
-  eventually(async () => expect((await call('GET', `/runs/${id}`)).body.status).toBe('completed'));
+  eventually(async () => {
+    expect((await call('GET', `/runs/${id}`)).body.status).toBe('completed');
+    expect((await eventsOf(id)).map(([name]) => name)).toContain('RunCompleted');
+  });
 
 async function executionsOf(id: string): Promise<string[]> {
   const statuses = [];
