@@ -116,6 +116,7 @@ export const partSettings = {
   ],
   bitmap: [
     ...everyPart,
+    ...traces,
     'BOARD_HOST',
     'BOARD_TRUSTED_PROXIES',
     'RATE_LIMIT_AUTH_FAILURES',
@@ -127,6 +128,7 @@ export const partSettings = {
   ],
   plants: [
     ...everyPart,
+    ...traces,
     ...stores,
     ...temporal,
     'BOARD_HOST',
@@ -140,6 +142,7 @@ export const partSettings = {
   ],
   'workflow-runs': [
     ...everyPart,
+    ...traces,
     ...stores,
     ...temporal,
     'BOARD_HOST',

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { Environment } from '../../platform/config/env';
 import type { Log } from '../../platform/log/log';
+import { isTracing } from '../../platform/tracing/spans';
 import { openMongo } from '../mongo/database';
 import { openSqlite } from '../sqlite/database';
 import type { Database } from './collection';
 import { databaseName } from './database-name';
 import { repeatableDatabase } from './repeatable';
+import { tracedDatabase } from './wrappers/traced-database';
 
 export interface OpenOptions {
   /** MongoDB's connection string; without it the embedded database in `dataDir` is used. */
@@ -27,10 +29,14 @@ export const storeOptions = (
 });
 
 /** Opens the store this process is configured for. @throws StoreUnavailableError */
-export async function openDatabase({ mongoUrl, dataDir, log, waitMs, maxMb }: OpenOptions): Promise<Database> {
-  if (mongoUrl !== undefined) {
-    return repeatableDatabase(await openMongo({ url: mongoUrl, log }));
-  }
-  const file = join(dataDir, databaseName);
-  return repeatableDatabase(await openSqlite({ file, log, patienceMs: waitMs, maxMb }));
+export async function openDatabase(options: OpenOptions): Promise<Database> {
+  const database = await openAdapter(options);
+  // Without tracing nothing is between an operation and its adapter.
+  return repeatableDatabase(isTracing() ? tracedDatabase(database) : database);
+}
+
+function openAdapter({ mongoUrl, dataDir, log, waitMs, maxMb }: OpenOptions): Promise<Database> {
+  return mongoUrl === undefined
+    ? openSqlite({ file: join(dataDir, databaseName), log, patienceMs: waitMs, maxMb })
+    : openMongo({ url: mongoUrl, log });
 }
