@@ -2,7 +2,8 @@
  * What admission costs, and whether the depth of the queue changes it. First the decision alone, against a store of its
  * own (MongoDB when `MONGODB_URL` is set): a launch that gets its capacity and releases it, one that has to wait, and a
  * scan of the scheduler that has one launch to dispatch. Then launches over HTTP through everything, by one to four worker
- * processes, with the time between one run releasing its capacity and the next one having it.
+ * processes, with the time between one run releasing its capacity and the next one having it. The floor of a decision is a
+ * compare-and-set of one small document by the driver alone, and a synced write of a file, in the same run.
  *
  *     npm run build && node dist/bench/admission.js [decisions|launches]
  */
@@ -21,10 +22,13 @@ import type { Database } from '../stores/port/collection';
 import { openDatabase } from '../stores/port/open';
 import { openControl as openFleetControl } from './fleet/control';
 import { startFleet } from './fleet/start';
+import { bareFile, replaceBare } from './floor/files';
+import { bareStore } from './floor/stores';
 import { inParallel, percentile } from './latency';
 import { boardOf, configureAgents, createTask, type Run, startRun, stopRun } from './service';
 
-const depths = [0, 1_000, 10_000];
+/** How many launches wait; fewer for a quick look. */
+const depths = (process.env.BENCH_DEPTHS ?? '0,1000,10000').split(',').map(Number);
 const workers = [1, 2, 4];
 const decisions = 400;
 const looks = 40;
@@ -266,11 +270,34 @@ async function measureHandover(depth: number): Promise<Row> {
   }
 }
 
+/** A compare-and-set of a small document by the driver alone, and a file that is written and synced, as often as a decision. */
+async function measureFloor(dir: string): Promise<Row[]> {
+  const bare = await bareStore(process.env.MONGODB_URL, join(dir, 'bare.sqlite'));
+  const rows: Row[] = [];
+  await bare.insert({ _id: 'ledger', revision: 1, held: 0 });
+  const set: number[] = [];
+  const setting = await spent(async () => {
+    for (let n = 1; n <= decisions; n += 1) {
+      set.push(await timed(() => bare.compareAndSet('ledger', n, { held: n })));
+    }
+  });
+  rows.push(row('bare compare-and-set', { depth: '', samples: set, spent: setting }));
+  await bare.close();
+  const synced: number[] = [];
+  const syncing = await spent(async () => {
+    for (let n = 0; n < decisions; n += 1) {
+      synced.push(await timed(() => replaceBare(bareFile(dir, 0), `held ${n}`)));
+    }
+  });
+  rows.push(row('bare file, synced', { depth: '', samples: synced, spent: syncing }));
+  return rows;
+}
+
 async function decisionsAlone(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-admission-'));
   const database = await openDatabase({ mongoUrl: process.env.MONGODB_URL, dataDir: dir, log });
   try {
-    console.table(await measureDecisions(database));
+    console.table([...(await measureFloor(dir)), ...(await measureDecisions(database))]);
   } finally {
     await database.close();
     await rm(dir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
  * What it costs to know who calls: the same request to a route that is open to every caller, with nothing and with each credential,
- * in turns, so that whatever else the machine does is the same for all. Then what open WebSockets cost that do nothing,
+ * in turns, beside a bare Koa that is sent the same headers and answers the same bytes, so that whatever else the machine does is the same for all. Then what open WebSockets cost that do nothing,
  * whose callers are verified once a second, and how long one is open after its session was ended.
  *
  *     npm run build && node dist/bench/auth.js
@@ -19,6 +19,7 @@ import { readEnvironment } from '../platform/config/env';
 import { newSecretToken, secretTokenText } from '../platform/crypto/secret-token';
 import { createLog } from '../platform/log/log';
 import type { SessionRecord } from '../stores/identity/sessions/session-store';
+import type { BareAnswer } from './floor/koa';
 import { percentile } from './latency';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? '2000');
@@ -107,7 +108,9 @@ function timeOf(url: string, headers: Record<string, string>, agent: Agent): Pro
   });
 }
 
-async function measureRequests({ url, token, device, sessions: [session = ''] }: Served): Promise<void> {
+async function measureRequests(served: Served, bareUrl: string): Promise<void> {
+  const { url, token, device, sessions } = served;
+  const [session = ''] = sessions;
   const callers: [string, Record<string, string>][] = [
     ['nothing', {}],
     ['key of the environment', { 'X-API-Key': adminKey }],
@@ -118,11 +121,14 @@ async function measureRequests({ url, token, device, sessions: [session = ''] }:
   ];
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const samples = callers.map((): number[] => []);
+  const floor = callers.map((): number[] => []);
   for (let round = -200; round < rounds; round += 1) {
     for (const [n, [, headers]] of callers.entries()) {
       const ms = await timeOf(url, headers, agent);
+      const bareMs = await timeOf(bareUrl, headers, agent);
       if (round >= 0) {
         samples[n]?.push(ms);
+        floor[n]?.push(bareMs);
       }
     }
   }
@@ -135,9 +141,27 @@ async function measureRequests({ url, token, device, sessions: [session = ''] }:
       caller,
       p50: shown(percentile(samples[n] ?? [], 0.5)),
       p99: shown(percentile(samples[n] ?? [], 0.99)),
+      'bare Koa p50': shown(percentile(floor[n] ?? [], 0.5)),
+      'times bare': Number((percentile(samples[n] ?? [], 0.5) / percentile(floor[n] ?? [], 0.5)).toFixed(1)),
       'p50 more than nothing': shown(percentile(samples[n] ?? [], 0.5) - base),
     })),
   );
+}
+
+/** Measures requests beside a bare Koa, in a process of its own, that has the same answer. */
+async function besideBare(served: Served): Promise<void> {
+  const bare = fork(join(__dirname, 'floor', 'koa.js'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const [bareUrl] = (await once(bare, 'message')) as [string];
+  try {
+    const response = await fetch(`${served.url}/api`);
+    const type = response.headers.get('content-type') ?? 'application/json';
+    bare.send({ status: response.status, type, body: await response.text() } satisfies BareAnswer);
+    await once(bare, 'message');
+    await measureRequests(served, bareUrl);
+  } finally {
+    bare.disconnect();
+    await once(bare, 'exit');
+  }
 }
 
 async function processorMs(api: ChildProcess): Promise<number> {
@@ -192,7 +216,7 @@ async function main(): Promise<void> {
   const child: ChildProcess = fork(__filename, ['serve', dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   try {
     const [served] = (await once(child, 'message')) as [Served];
-    await measureRequests(served);
+    await besideBare(served);
     await measureWatchers(child, served);
   } finally {
     child.disconnect();

@@ -1,23 +1,37 @@
 /**
  * What watching costs: the time from an agent writing a line to a watcher receiving it, over the whole path (pipe,
  * redaction, store, feed, WebSocket), and how many events a second one worker stores and one watcher receives when agents
- * write as fast as they can. Beside it, the same number of events appended to the store alone.
+ * write as fast as they can. Beside it, in the same run: the same number of events appended to the store alone, and to a table by
+ * the driver alone in the same batches; and a bare WebSocket server that receives a line by a pipe and sends it on.
  *
  *     npm run build && node dist/bench/events.js
+ *     node scripts/with-mongo.mjs node dist/bench/events.js
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { unwrap } from '../clients/typescript/src';
 import { createLog } from '../platform/log/log';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
+import { openDatabase } from '../stores/port/open';
 import { createRunEventStore } from '../stores/runs/event-store';
-import { openSqlite } from '../stores/sqlite/database';
 import { createFeedStore } from '../stores/system/feed-store';
+import { bareStore } from './floor/stores';
 import { percentile } from './latency';
-import { addRepository, boardOf, configureAgents, createTask, openService, type Run, startRun } from './service';
+import {
+  addRepository,
+  boardOf,
+  configureAgents,
+  createTask,
+  openService,
+  type Run,
+  startRun,
+  storeOfBench,
+} from './service';
+import { startChild, stopChild } from './watchers/children';
 
 const agentPath = join(__dirname, '..', '..', 'bench', 'events', 'agent.mjs');
 const now = (): number => performance.timeOrigin + performance.now();
@@ -94,13 +108,16 @@ async function measureLatency(service: RunningService): Promise<object> {
   const { latencies } = await (await start(service, 'paced')).received;
   // The first ones come while the run still starts.
   const settled = latencies.slice(50);
-  return {
-    events: settled.length,
-    'p50 ms': round(percentile(settled, 0.5)),
-    'p99 ms': round(percentile(settled, 0.99)),
-    'max ms': round(Math.max(...settled)),
-  };
+  return latencyRow('line to watcher', settled);
 }
+
+const latencyRow = (what: string, of: number[]) => ({
+  what,
+  events: of.length,
+  'p50 ms': round(percentile(of, 0.5)),
+  'p99 ms': round(percentile(of, 0.99)),
+  'max ms': round(Math.max(...of)),
+});
 
 async function measureFlood(service: RunningService, runs: number): Promise<object> {
   const started = await Promise.all(Array.from({ length: runs }, () => start(service, 'flood')));
@@ -117,10 +134,50 @@ async function measureFlood(service: RunningService, runs: number): Promise<obje
   };
 }
 
+/** How many events a worker appends at a time when it has so many. */
+const batch = 256;
+
+/** As many events in a table or a collection by the driver alone. */
+async function measureDriver(directory: string): Promise<number> {
+  const bare = await bareStore(process.env.MONGODB_URL, join(directory, 'bare.sqlite'));
+  const startedAt = now();
+  for (let n = 0; n < flood.events; n += batch) {
+    await bare.insertAll(
+      Array.from({ length: batch }, (_, at) => ({
+        _id: `process-${n + at}`,
+        revision: 1,
+        payload: { message: `step ${n + at} of the work`, percent: 50, at: now() },
+      })),
+    );
+  }
+  const perSecond = Math.round((flood.events / (now() - startedAt)) * 1000);
+  await bare.close();
+  return perSecond;
+}
+
+/** From a text given to a bare server, by a pipe, to the watcher that it sends it to. */
+async function measureEcho(): Promise<object> {
+  const { child, ready } = await startChild('bare-process', {});
+  const socket = new WebSocket(ready.replace('http', 'ws'));
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const latencies: number[] = [];
+  for (let n = 0; n < paced.events; n += 1) {
+    const received = new Promise<Buffer>((resolve) => socket.once('message', resolve));
+    child.send(JSON.stringify({ at: now(), text: 'x'.repeat(600) }));
+    const { at } = JSON.parse(String(await received)) as { at: number };
+    latencies.push(now() - at);
+    await delay(paced.everyMs);
+  }
+  socket.terminate();
+  await stopChild(child);
+  return latencyRow('bare pipe and WebSocket', latencies.slice(50));
+}
+
 /** The store by itself, with the batches a worker makes. */
 async function measureStore(directory: string): Promise<object> {
-  const database = await openSqlite({
-    file: join(directory, 'alone.sqlite'),
+  const database = await openDatabase({
+    mongoUrl: process.env.MONGODB_URL,
+    dataDir: directory,
     log: createLog({ name: 'bench', level: 'warn' }),
   });
   const events = await createRunEventStore(database, await createFeedStore(database));
@@ -130,7 +187,6 @@ async function measureStore(directory: string): Promise<object> {
     provider: 'process',
     agent: 'bench',
   };
-  const batch = 256;
   const startedAt = now();
   for (let n = 0; n < flood.events; n += batch) {
     const inputs = Array.from({ length: batch }, (_, at) => ({
@@ -142,7 +198,13 @@ async function measureStore(directory: string): Promise<object> {
   }
   const perSecond = Math.round((flood.events / (now() - startedAt)) * 1000);
   await database.close();
-  return { 'batches of': batch, 'appended/s': perSecond };
+  const bare = await measureDriver(directory);
+  return {
+    'batches of': batch,
+    'appended/s': perSecond,
+    'driver alone/s': bare,
+    'times as many': round(bare / perSecond),
+  };
 }
 
 async function main(): Promise<void> {
@@ -155,7 +217,7 @@ async function main(): Promise<void> {
     args: [agentPath, String(events), String(everyMs)],
   });
   const service = await startAll({
-    environment: { ...openService, BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000' },
+    environment: { ...openService, ...storeOfBench(), BOARD_RUN_OUTPUT_LIMIT_BYTES: '1000000000' },
     dataDir: join(directory, 'data'),
     ports: { api: 0 },
     quiet: true,
@@ -165,7 +227,7 @@ async function main(): Promise<void> {
     const board = boardOf(service);
     await addRepository(board, { name: 'sample', path: join(directory, 'sample') });
     await configureAgents(board, [agent('paced', paced), agent('flood', { events: flood.events, everyMs: 0 })]);
-    console.table([await measureLatency(service)]);
+    console.table([await measureEcho(), await measureLatency(service)]);
     const rows: object[] = [];
     for (const runs of flood.runs) {
       rows.push(await measureFlood(service, runs));

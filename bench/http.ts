@@ -4,6 +4,7 @@
  *
  *   npm run --silent build && node dist/bench/http.js
  *   BENCH_SECONDS=5 BENCH_TASKS=1000,5000 node dist/bench/http.js
+ *   BENCH_TASKS=200 node scripts/with-mongo.mjs node dist/bench/http.js
  *   BENCH_LOADS='create;patch, one task' BENCH_CONNECTIONS=1 node dist/bench/http.js
  *
  * The callers (autocannon) run in this process and take the other core: list responses of several hundred kilobytes are
@@ -20,7 +21,7 @@ import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
 import type { BareAnswer, BareMessage } from './floor/koa';
-import { boardOf, createTask } from './service';
+import { boardOf, createTask, storeOfBench } from './service';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? '5');
 const connections = Number(process.env.BENCH_CONNECTIONS ?? '10');
@@ -45,6 +46,7 @@ async function serve(dataDir: string): Promise<void> {
   const env = readEnvironment({
     BOARD_PORT: '0',
     BOARD_DATA_DIR: dataDir,
+    ...storeOfBench(),
     BOARD_AUTH_ENABLED: 'false',
     RATE_LIMIT_GLOBAL: '0',
     RATE_LIMIT_READ: '0',

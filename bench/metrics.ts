@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import Libsql from 'libsql';
 import { lastHours, readDigest } from '../api/system/digest/read';
 import {
   readComparison,
@@ -17,7 +18,10 @@ import { makeTempDir } from '../platform/testing/temp-dir';
 import { openSqlite } from '../stores/sqlite/database';
 import { createTelemetryStore } from '../stores/system/telemetry-store';
 
-/** What statistics and digests of many events take: `node dist/bench/metrics.js [events]`. */
+/**
+ * What statistics and digests of many events take, beside SQL over a table of the same events by the driver alone:
+ * `node dist/bench/metrics.js [events]`.
+ */
 const total = Number(process.argv[2] ?? 100_000);
 const spanMs = 30 * 86_400_000;
 const atATime = 1_000;
@@ -77,6 +81,29 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   };
 }
 
+/** The floor: sums and counts of all events of a type by SQL, over a table with a column for each of their numbers. */
+function openBare(file: string): Record<string, () => unknown> {
+  const database = new Libsql(file);
+  database.exec(
+    'CREATE TABLE bare (type TEXT, agent TEXT, input INTEGER, cost REAL, duration INTEGER, success INTEGER)',
+  );
+  const insert = database.prepare('INSERT INTO bare VALUES (?, ?, ?, ?, ?, ?)');
+  database.exec('BEGIN');
+  for (let n = 0; n < total; n += 1) {
+    const run = Math.floor(n / 2);
+    const type = n % 2 === 0 ? 'run.tokens' : 'run.completed';
+    insert.run(type, `agent-${run % 20}`, n % 900, 0.01, (n * 7_919) % 600_000, run % 10 > 0 ? 1 : 0);
+  }
+  database.exec('COMMIT');
+  const tokens = database.prepare(
+    "SELECT agent, sum(input), sum(cost) FROM bare WHERE type = 'run.tokens' GROUP BY agent",
+  );
+  const runs = database.prepare(
+    "SELECT agent, count(*), avg(duration), sum(success) FROM bare WHERE type = 'run.completed' GROUP BY agent",
+  );
+  return { 'SQL alone, tokens by agent': () => tokens.all(), 'SQL alone, runs by agent': () => runs.all() };
+}
+
 async function main(): Promise<void> {
   const directory = await makeTempDir('metrics');
   const log = createLog({ name: 'bench', level: 'silent' });
@@ -103,6 +130,10 @@ async function main(): Promise<void> {
   console.log(`${total} events, half of each: ${types.join(', ')}`);
   console.log('| statistic | s | CPU s | longest pause, ms | resident, MB | answered after s |');
   console.log('| --- | --- | --- | --- | --- | --- |');
+  const bare = openBare(join(directory.path, 'bare.sqlite'));
+  for (const [name, ask] of Object.entries(bare)) {
+    questions.push([name, async () => ask()]);
+  }
   for (const [name, ask] of questions) {
     const { seconds, cpuSeconds, pauseMs } = await costOf(ask);
     const memory = Math.round(process.memoryUsage().rss / 1_048_576);

@@ -4,6 +4,7 @@
  * nothing (`true`), the worktrees exist: what is measured is Runboard.
  *
  *     npm run build && node dist/bench/runs.js
+ *     node scripts/with-mongo.mjs node dist/bench/runs.js 5
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,18 +12,21 @@ import { join } from 'node:path';
 import { startAll } from '../scripts/start-all';
 import { openNoopRuns } from './fleet/noop-runs';
 import { measureFloor } from './floor/measure';
-import { openService } from './service';
+import { openService, storeOfBench } from './service';
+
+/** A first argument divides the runs, for a quick look. */
+const share = Number(process.argv[2] ?? 1);
 
 /** Runs for each number of callers. */
 const loads = [
   { callers: 1, runs: 20 },
   { callers: 10, runs: 100 },
   { callers: 50, runs: 200 },
-];
+].map(({ callers, runs }) => ({ callers, runs: Math.ceil(runs / share) }));
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
-  const environment = { ...openService, BOARD_MAX_RUNS: '1000' };
+  const environment = { ...openService, ...storeOfBench(), BOARD_MAX_RUNS: '1000' };
   const service = await startAll({
     environment,
     dataDir: join(directory, 'data'),

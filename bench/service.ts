@@ -16,6 +16,10 @@ export const openService = {
   LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
 };
 
+/** The store that a benchmark is run against: the embedded one, or the MongoDB that `scripts/with-mongo.mjs` names. */
+export const storeOfBench = (): Record<string, string> =>
+  process.env.MONGODB_URL === undefined ? {} : { MONGODB_URL: process.env.MONGODB_URL };
+
 type Schemas = components['schemas'];
 
 /** A run that was started. */

@@ -1,14 +1,16 @@
 /**
- * Prints how many operations a second each store does: `node dist/bench/stores.js` after a build. MongoDB's columns need
- * `MONGODB_URL`, or `node scripts/with-mongo.mjs node dist/bench/stores.js`.
+ * Prints how many operations a second each store does, beside the driver alone on the same disk or server, by turns:
+ * `node dist/bench/stores.js` after a build. MongoDB's columns need `MONGODB_URL`, or
+ * `node scripts/with-mongo.mjs node dist/bench/stores.js`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '../platform/log/log';
 import { openMongo } from '../stores/mongo/database';
 import type { Collection, Database, EntryLog, LogEntry } from '../stores/port/collection';
 import { openSqlite } from '../stores/sqlite/database';
+import { bareMongo, bareSqlite, type BareStore } from './floor/stores';
 
 interface Attempt {
   _id: string;
@@ -25,7 +27,7 @@ interface Line extends LogEntry {
 
 const documents = 10_000;
 const tasks = 500;
-const secondsEach = 2;
+const secondsEach = Number(process.env.BENCH_SECONDS ?? '2');
 const widths = [1, 50];
 
 interface Subject {
@@ -64,6 +66,15 @@ const operations: [name: string, operate: (subject: Subject, at: number, lane: n
   ['log append', ({ log }, at, lane) => log.append(`scope_${lane}`, [{ text: `line ${at}` }])],
 ];
 
+/** What the driver has an operation of its own for, by the name of ours. */
+const bareOperations: Record<string, (bare: BareStore, at: number, lane: number) => Promise<unknown>> = {
+  insert: (bare, at, lane) => bare.insert({ ...attempt(`new_${lane}_${at}_${Math.random()}`, at) }),
+  get: (bare, at) => bare.get(`a_${at % documents}`),
+  'compare-and-set, own document': (bare, at, lane) => bare.compareAndSet(`a_${lane}`, at + 1, { state: `${at}` }),
+  'log append': (bare, at, lane) =>
+    bare.insert({ _id: `line_${lane}_${at}_${Math.random()}`, revision: 1, text: `line ${at}` }),
+};
+
 /** Operations a second that `width` lanes do together. */
 async function measure(width: number, operate: (at: number, lane: number) => Promise<unknown>): Promise<number> {
   const end = performance.now() + secondsEach * 1000;
@@ -79,9 +90,14 @@ async function measure(width: number, operate: (at: number, lane: number) => Pro
   return Math.round((done * 1000) / (performance.now() - start));
 }
 
-async function benchmark(database: Database): Promise<Map<string, number>> {
+interface Rates {
+  ours: number;
+  bare: number | undefined;
+}
+
+async function benchmark(database: Database, openBare: (width: number) => Promise<BareStore>) {
   const suffix = `${process.pid}-${Date.now()}`;
-  const results = new Map<string, number>();
+  const results = new Map<string, Rates>();
   for (const width of widths) {
     const attempts = await database.collection<Attempt>({
       name: `bench-${suffix}-${width}`,
@@ -89,10 +105,15 @@ async function benchmark(database: Database): Promise<Map<string, number>> {
     });
     const log = await database.log<Line>({ name: `bench-log-${suffix}-${width}` });
     await Promise.all(Array.from({ length: documents }, (_, at) => attempts.insert(attempt(`a_${at}`, at))));
+    const bare = await openBare(width);
+    await bare.insertAll(Array.from({ length: documents }, (_, at) => ({ ...attempt(`a_${at}`, at) })));
     for (const [name, operate] of operations) {
-      const rate = await measure(width, (at, lane) => operate({ attempts, log }, at, lane));
-      results.set(`${name}, ${width} at a time`, rate);
+      const ours = await measure(width, (at, lane) => operate({ attempts, log }, at, lane));
+      const same = bareOperations[name];
+      const floor = same && (await measure(width, (at, lane) => same(bare, at, lane)));
+      results.set(`${name}, ${width} at a time`, { ours, bare: floor });
     }
+    await bare.close();
     await attempts.deleteMany({ _id: { $gte: '' } });
   }
   return results;
@@ -102,14 +123,22 @@ async function main(): Promise<void> {
   const log = createLog({ name: 'bench', level: 'warn' });
   const directory = mkdtempSync(join(tmpdir(), 'runboard-bench-'));
   const url = process.env.MONGODB_URL;
-  const table: Record<string, Record<string, number>> = {};
-  const opened = [await openSqlite({ file: join(directory, 'store.sqlite'), log })];
+  const table: Record<string, Record<string, number | string>> = {};
+  const opened: [Database, (width: number) => Promise<BareStore>][] = [
+    [
+      await openSqlite({ file: join(directory, 'store.sqlite'), log }),
+      async (width) => bareSqlite(join(directory, `bare-${width}.sqlite`)),
+    ],
+  ];
   if (url) {
-    opened.push(await openMongo({ url, log }));
+    opened.push([await openMongo({ url, log }), () => bareMongo(url)]);
   }
-  for (const database of opened) {
-    for (const [name, rate] of await benchmark(database)) {
-      table[name] = { ...table[name], [`${database.kind}, operations/s`]: rate };
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
+  for (const [database, openBare] of opened) {
+    for (const [name, { ours, bare }] of await benchmark(database, openBare)) {
+      const { kind } = database;
+      const ratio = bare === undefined ? '' : (ours / bare).toFixed(2);
+      table[name] = { ...table[name], [`${kind}/s`]: ours, [`${kind} driver/s`]: bare ?? '', [`${kind} share`]: ratio };
     }
     await database.close();
   }

@@ -12,6 +12,7 @@ import { connectClient, connectWorker } from '../platform/temporal/connect';
 import { discoverTemporal } from '../platform/temporal/embedded/discover';
 import { installRuntime } from '../platform/temporal/runtime';
 import { temporalSecurity } from '../platform/temporal/security';
+import { openTracing } from '../platform/tracing/open';
 import { LaterFormatError } from '../stores/port/format';
 
 type ServiceName = 'plants' | 'workflow-runs';
@@ -52,6 +53,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   const env = environmentOrExit(name);
   const security = orExit(() => temporalSecurity(env));
   const log = createLog({ name, level: env.LOG_LEVEL });
+  const closeTracing = await openTracing(env, name, log);
   const starting = new AbortController();
   let close: () => Promise<void> = () => Promise.resolve();
   endInOrder({
@@ -60,6 +62,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
     close: async () => {
       starting.abort(new Error('The service is ending.'));
       await close();
+      await closeTracing();
     },
   });
   installRuntime(log);

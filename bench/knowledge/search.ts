@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type OpenSearch, openSearch } from '../../api/knowledge/search/open';
+import Libsql from 'libsql';
+import { openSearch } from '../../api/knowledge/search/open';
 import { searchCollection } from '../../contracts/knowledge/search';
 import { type Task, task as taskSchema, type TaskLocation } from '../../contracts/tasks/task';
 import { createLog } from '../../platform/log/log';
@@ -8,7 +9,7 @@ import { makeTempDir } from '../../platform/testing/temp-dir';
 import { openKnowledgeStores } from '../../stores/knowledge/open';
 import { openSqlite } from '../../stores/sqlite/database';
 
-/** What searches of many documents take: `node dist/bench/knowledge/search.js [documents] [searches of a kind] [dimensions]`. */
+/** What searches of many documents take, beside SQLite's FTS5 alone in the same run: `node dist/bench/knowledge/search.js [documents] [searches of a kind] [dimensions]`. */
 const total = Number(process.argv[2] ?? 100_000);
 const repeats = Number(process.argv[3] ?? 200);
 const dimensions = Number(process.argv[4] ?? 384);
@@ -77,16 +78,18 @@ interface Measured {
   found: number;
 }
 
-async function measure(search: OpenSearch, next: () => string, backend: 'keyword' | 'semantic'): Promise<Measured> {
+type Find = (query: string) => Promise<number> | number;
+
+async function measure(find: Find, next: () => string): Promise<Measured> {
   const measured: Measured = { wall: [], cpu: [], found: 0 };
   for (let n = 0; n < repeats; n += 1) {
     const query = next();
     const [begun, cpu] = [performance.now(), process.cpuUsage()];
-    const { results } = await search.find({ query, limit: 20, backend }, searchCollection.options);
+    const count = await find(query);
     const used = process.cpuUsage(cpu);
     measured.wall.push(performance.now() - begun);
     measured.cpu.push((used.user + used.system) / 1_000);
-    measured.found += results.length / repeats;
+    measured.found += count / repeats;
   }
   return measured;
 }
@@ -109,6 +112,26 @@ const embedder: Embedder = {
       return vector.map((value) => value / length);
     }),
 };
+
+/** The floor of a keyword search: the same words in a table of FTS5 by the driver alone, the twenty best. */
+function openBare(file: string, tasks: readonly Placed[]): (query: string) => unknown[] {
+  const database = new Libsql(file);
+  database.exec('CREATE VIRTUAL TABLE bare USING fts5 (id UNINDEXED, title, text)');
+  const insert = database.prepare('INSERT INTO bare (id, title, text) VALUES (?, ?, ?)');
+  database.exec('BEGIN');
+  for (const { task } of tasks) {
+    insert.run(task.id, task.title, task.description);
+  }
+  database.exec('COMMIT');
+  const match = database.prepare('SELECT id FROM bare WHERE bare MATCH ? ORDER BY rank LIMIT 20');
+  return (query) =>
+    match.all(
+      query
+        .split(' ')
+        .map((word) => `"${word}"`)
+        .join(' ') + (query.includes(' ') ? '' : '*'),
+    );
+}
 
 async function main(): Promise<void> {
   const directory = await makeTempDir('search');
@@ -147,11 +170,15 @@ async function main(): Promise<void> {
   );
   console.log('| keyword search for | results | p50 ms | p95 ms | p99 ms | p50, CPU | p95, CPU | p99, CPU |');
   console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
+  const bare = openBare(join(directory.path, 'bare.sqlite'), tasks);
+  const by = (backend: 'keyword' | 'semantic') => async (query: string) =>
+    (await search.find({ query, limit: 20, backend }, searchCollection.options)).results.length;
   const all: Measured = { wall: [], cpu: [], found: 0 };
   const different = kinds(tasks);
   for (const [name, next] of different) {
-    const measured = await measure(search, next, 'keyword');
+    const measured = await measure(by('keyword'), next);
     print(name, measured);
+    print(`${name}, FTS5 alone`, await measure((query) => bare(query).length, next));
     all.wall.push(...measured.wall);
     all.cpu.push(...measured.cpu);
     all.found += measured.found / different.length;
@@ -163,7 +190,7 @@ async function main(): Promise<void> {
   }
   const took = ((performance.now() - embeddingBegun) / 1_000).toFixed(0);
   console.log(`${total} vectors of ${dimensions} numbers, stored in ${took} s`);
-  print('semantic', await measure(search, () => 'any', 'semantic'));
+  print('semantic', await measure(by('semantic'), () => 'any'));
   console.log(`resident: ${Math.round(process.memoryUsage().rss / 1_048_576)} MB`);
   await close();
   await database.close();

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makeTempDir } from '../../platform/testing/temp-dir';
@@ -6,7 +6,7 @@ import { createSkillAnalyzer } from '../../stores/knowledge/skills/analyzer';
 import { createSkillLibrary } from '../../stores/knowledge/skills/library';
 import { rootsOf } from '../../stores/knowledge/skills/roots';
 
-/** What it takes to examine skills, ordinary and hostile: `node dist/bench/skills/main.js`. */
+/** What it takes to examine skills, ordinary and hostile, beside reading the same files: `node dist/bench/skills/main.js`. */
 const fileBytes = 524_288;
 const files = 8;
 
@@ -64,6 +64,13 @@ async function main(): Promise<void> {
   }
   const sharedResources = { list: async () => [], get: async () => undefined };
   const library = createSkillLibrary({ sharedResources, roots: rootsOf(directory.path, []), analyze });
+  table['reading the files of 200 skills'] = await costOf(async () => {
+    for (let at = 0; at < 200; at += 1) {
+      for (const name of ['SKILL.md', 'run.sh']) {
+        await readFile(join(directory.path, 'skills', `skill-${at}`, name), 'utf8');
+      }
+    }
+  });
   table['inventory of 200 skills, first'] = await costOf(() => library.list());
   table['inventory of 200 skills, again'] = await costOf(() => library.list());
   await directory.remove();

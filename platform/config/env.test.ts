@@ -244,9 +244,9 @@ describe('the environment of a part', () => {
       ...traced,
     ]);
     expect(secrets('worker')).toEqual(['BOARD_CREDENTIAL_KEY', 'BOARD_WEBHOOK_SECRET', ...traced]);
-    expect(secrets('bitmap')).toEqual(['BITMAP_TOKEN']);
-    expect(secrets('plants')).toEqual([...shared, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
-    expect(secrets('workflow-runs')).toEqual([...shared, 'WORKFLOW_RUNS_BOARD_TOKEN']);
+    expect(secrets('bitmap')).toEqual(['OTEL_EXPORTER_OTLP_HEADERS', 'BITMAP_TOKEN']);
+    expect(secrets('plants')).toEqual([...traced, 'PLANTS_TOKENS', 'PLANTS_WEBHOOK_SECRET']);
+    expect(secrets('workflow-runs')).toEqual([...traced, 'WORKFLOW_RUNS_BOARD_TOKEN']);
   });
 
   it('has the keys of agents and models only where they are used', () => {

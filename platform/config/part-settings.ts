@@ -117,6 +117,7 @@ export const partSettings = {
   ],
   bitmap: [
     ...everyPart,
+    ...traces,
     'BOARD_HOST',
     'BOARD_TRUSTED_PROXIES',
     'RATE_LIMIT_AUTH_FAILURES',
@@ -128,6 +129,7 @@ export const partSettings = {
   ],
   plants: [
     ...everyPart,
+    ...traces,
     ...stores,
     ...temporal,
     'BOARD_HOST',
@@ -141,6 +143,7 @@ export const partSettings = {
   ],
   'workflow-runs': [
     ...everyPart,
+    ...traces,
     ...stores,
     ...temporal,
     'BOARD_HOST',

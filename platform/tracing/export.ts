@@ -12,7 +12,7 @@ import {
 import type { Environment } from '../config/env';
 import { addLineFields, type Log } from '../log/log';
 import type { CloseTracing } from './open';
-import { logFields } from './spans';
+import { logFields, setTracing } from './spans';
 
 export type TracingSettings = Pick<
   Environment,
@@ -59,7 +59,9 @@ export function exportSpans(
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
   addLineFields(logFields);
+  setTracing(true);
   return async () => {
+    setTracing(false);
     trace.disable();
     propagation.disable();
     context.disable();

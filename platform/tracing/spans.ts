@@ -3,6 +3,7 @@ import {
   type Context,
   context,
   propagation,
+  ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -13,6 +14,16 @@ import {
 export interface TraceContext {
   traceparent: string;
   tracestate?: string;
+}
+
+let recording = false;
+
+/** Whether this process records spans: fixed before its parts are built, which are built without any where it is not. */
+export const isTracing = (): boolean => recording;
+
+/** Has what is built from now on open spans, or no more. */
+export function setTracing(on: boolean): void {
+  recording = on;
 }
 
 /** Where the code that runs now belongs; `undefined` when no span is open, as where nothing is traced. */
@@ -59,5 +70,16 @@ export async function inSpan<T>(
     span.end();
   }
 }
+
+/** The same, as a part of the span that is open. Where none is, as in what a process does by itself, `work` alone. */
+export const inChildSpan = <T>(description: SpanDescription, work: (span?: Span) => Promise<T>): Promise<T> =>
+  trace.getSpan(context.active()) === undefined ? work() : inSpan(description, work);
+
+/** Does `work` as a part of the trace that was noted; where none was, as a part of what runs now. */
+export const continueTrace = <T>(noted: TraceContext | undefined, work: () => T): T =>
+  noted === undefined ? work() : context.with(contextOf(noted), work);
+
+/** Does `work` as a part of no trace: what is shared by callers is not of one of them. */
+export const outsideTraces = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
 
 export { SpanKind };

@@ -3,6 +3,8 @@ import type { Log } from '../../platform/log/log';
 import type { ProgramEnd } from '../../platform/processes/programs/program';
 import { programRunner, type RunProgram } from '../../platform/processes/programs/program-runner';
 import type { SequenceLock } from '../../platform/processes/sequence-lock';
+import { inGitSpan } from '../../platform/tracing/git-commands';
+import { isTracing } from '../../platform/tracing/spans';
 import { configured, gitEnvironment, hardening } from './git-environment';
 import { GitError, type GitErrorCode } from './git-error';
 import { verifyRepository, writesToRepository } from './repository/verify-repository';
@@ -71,7 +73,7 @@ async function execute(
   args: readonly string[],
   { command, ...options }: { command: GitCommand; timeoutMs: number; repository: Record<string, string> },
 ): Promise<{ answer: GitResponse } | { failure: Failure }> {
-  const end = await runProgram({
+  const program = {
     file: 'git',
     args: [...configured([...hardening, ...(command.config ?? [])]), ...args],
     cwd: command.cwd,
@@ -81,9 +83,11 @@ async function execute(
     maxOutputBytes: outputLimitBytes,
     encoding: command.encoding,
     locks: command.locks,
-  });
+  };
+  const { okCodes } = command;
+  const end = await (isTracing() ? inGitSpan({ args, okCodes }, () => runProgram(program)) : runProgram(program));
   const { exitCode, stdout } = end;
-  if (exitCode === 0 || (exitCode !== null && command.okCodes?.includes(exitCode))) {
+  if (exitCode === 0 || (exitCode !== null && okCodes?.includes(exitCode))) {
     return { answer: { exitCode, stdout } };
   }
   return { failure: failureOf(args, end, options.timeoutMs) };

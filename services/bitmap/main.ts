@@ -6,6 +6,7 @@ import { DataDirectoryInUseError } from '../../platform/processes/data-directory
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../../platform/processes/parts/part';
+import { openTracing } from '../../platform/tracing/open';
 import { bitmapSettings } from './settings';
 import { type RunningBitmapServer, startBitmapServer } from './start';
 
@@ -19,11 +20,15 @@ async function main(): Promise<void> {
   makeFilesPrivate();
   const env = environmentOrExit('bitmap');
   const log = createLog({ name: 'bitmap', level: env.LOG_LEVEL });
+  const closeTracing = await openTracing(env, 'bitmap', log);
   let server: RunningBitmapServer | undefined;
   endInOrder({
     log,
     withinMs: closeWithinMs,
-    close: async () => server?.close(),
+    close: async () => {
+      await server?.close();
+      await closeTracing();
+    },
     drain: async () => server?.drain(),
   });
   try {

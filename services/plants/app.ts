@@ -9,6 +9,7 @@ import type { AuthFailures } from '../../platform/http/auth/auth-failures';
 import type { RequestState } from '../../platform/http/context';
 import { answerOnce, idempotencyKeyOf, type IdempotencyKeys, sendStored } from '../../platform/http/limits/idempotency';
 import { standingHeaders } from '../../platform/http/limits/rate-limit';
+import { requestSpan } from '../../platform/http/request-span';
 import { RawJson } from '../../platform/http/response';
 import type { RefusalBody } from '../../platform/http/server/raw-refusal';
 import { compact } from '../../platform/json/compact';
@@ -136,6 +137,7 @@ export function createPlantApp({
 
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
 
+  app.use(requestSpan());
   app.use(async (ctx, next) => {
     try {
       await next();

@@ -12,6 +12,7 @@ import { currentOperation, operationBytes } from '../../platform/operations/oper
 import { openDataDirectory } from '../../platform/processes/data-directory';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { type ActivityCaller, createActivityFence } from '../../platform/temporal/workers/activity-fence';
+import { traceActivities } from '../../platform/tracing/activities';
 import { openDatabase, storeOptions } from '../../stores/port/open';
 import { createIdempotencyKeyStore } from '../../stores/system/idempotency-key-store';
 import { openMessageProofs } from '../../stores/system/message-key-store';
@@ -82,7 +83,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
     activities: createPlantActivities({ store, receivers, log, proofs, now: () => new Date() }),
-    interceptors: { activity: [createActivityFence(plantActivityCallers)] },
+    interceptors: { activity: [createActivityFence(plantActivityCallers), traceActivities] },
     ...options.workflows,
   });
   const ended = worker.run();

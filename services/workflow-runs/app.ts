@@ -7,6 +7,7 @@ import type { RequestState } from '../../platform/http/context';
 import { callerAddressBehind } from '../../platform/http/limits/caller-address';
 import type { IdempotencyKeys } from '../../platform/http/limits/idempotency';
 import { requestId } from '../../platform/http/request-id';
+import { requestSpan } from '../../platform/http/request-span';
 import { narrowedRouter } from '../../platform/http/routing/narrowed-router';
 import { createRoutes, type Routes } from '../../platform/http/routing/routes';
 import { unmatched } from '../../platform/http/routing/unmatched';
@@ -58,6 +59,7 @@ export function createWorkflowRunsApp(
   });
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection ended early'));
   app.use(requestId());
+  app.use(requestSpan());
   app.use(accessLog(log, withoutToken));
   app.use(securityHeaders());
   app.use(errorsAsDocument(log));

@@ -13,6 +13,7 @@ import { openDataDirectory } from '../../platform/processes/data-directory';
 import { persistentId } from '../../platform/processes/persistent-id';
 import { createProofVerifier } from '../../platform/temporal/proof-verifier';
 import { createActivityFence } from '../../platform/temporal/workers/activity-fence';
+import { traceActivities } from '../../platform/tracing/activities';
 import { openDatabase, storeOptions } from '../../stores/port/open';
 import { createIdempotencyKeyStore } from '../../stores/system/idempotency-key-store';
 import { openMessageProofs } from '../../stores/system/message-key-store';
@@ -115,7 +116,7 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     namespace: env.TEMPORAL_NAMESPACE,
     shutdownGraceTime: env.BOARD_DRAIN_MS,
     activities: createWorkflowRunsActivities(onRuns),
-    interceptors: { activity: [createActivityFence(activityCallers)] },
+    interceptors: { activity: [createActivityFence(activityCallers), traceActivities] },
   };
   const worker = await Worker.create({ ...common, taskQueue, ...options.workflows });
   const hostWorker = await Worker.create({ ...common, taskQueue: hostQueue });

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import type { Environment } from '../../platform/config/env';
 import type { Log } from '../../platform/log/log';
+import { isTracing } from '../../platform/tracing/spans';
 import { openMongo } from '../mongo/database';
 import { openSqlite } from '../sqlite/database';
 import type { Database } from './collection';
 import { databaseName } from './database-name';
 import { claimFormat } from './format';
 import { repeatableDatabase } from './wrappers/repeatable';
+import { tracedDatabase } from './wrappers/traced-database';
 
 export interface OpenOptions {
   /** MongoDB's connection string; without it the embedded database in `dataDir` is used. */
@@ -33,7 +35,9 @@ export const storeOptions = (
  * @throws StoreUnavailableError; LaterFormatError, and then nothing is changed
  */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
-  const database = repeatableDatabase(await openAdapter(options));
+  const adapter = await openAdapter(options);
+  // Without tracing nothing is between an operation and its adapter.
+  const database = repeatableDatabase(isTracing() ? tracedDatabase(adapter) : adapter);
   try {
     await claimFormat(database);
   } catch (error) {

@@ -76,6 +76,43 @@ describe('the spans of a run', () => {
     expect(new Set(collector.headers)).toEqual(new Set(['key of the collector']));
   });
 
+  it('have the operations of the stores and the commands of git within the request and the activities', async () => {
+    const traced = () => collector.spans.filter(({ traceId }) => traceId === callersTrace);
+    const byId = new Map(traced().map((span) => [span.spanId, span]));
+    const stores = traced().filter(({ attributes }) => attributes['db.system.name'] !== undefined);
+    const parentOf = ({ parentSpanId = '' }: ReceivedSpan) => byId.get(parentSpanId)?.name ?? '';
+    const attempts = stores.filter(({ attributes }) => attributes['db.collection.name'] === 'attempts');
+    expect(stores.map(parentOf)).toContain('POST /api/agents/:taskId/start');
+    expect(new Set(attempts.map(parentOf))).toContain('RunActivity:dispatch');
+    expect(attempts.find(({ name }) => name === 'findOneAndUpdate attempts')).toMatchObject({
+      kind: 3,
+      attributes: {
+        'db.system.name': 'sqlite',
+        'db.operation.name': 'findOneAndUpdate',
+        'db.collection.name': 'attempts',
+      },
+    });
+    const gits = traced().filter(({ name }) => name.startsWith('git '));
+    expect(new Set(gits.map(parentOf))).toContain('RunActivity:prepare');
+    for (const { name, kind, attributes } of gits) {
+      expect(name).toMatch(/^git [a-z-]+$/);
+      expect(kind).toBe(3);
+      expect(Object.keys(attributes).filter((each) => each !== 'error.type')).toEqual([
+        'process.executable.name',
+        'process.exit.code',
+      ]);
+    }
+    expect(JSON.stringify([...stores, ...gits])).not.toContain(files.path);
+  });
+
+  it('are of stores and git only where something else is traced', () => {
+    const own = collector.spans.filter(
+      ({ name, attributes }) => name.startsWith('git ') || attributes['db.system.name'],
+    );
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual([]);
+  });
+
   it('have no path, which may hold what a caller sends', async () => {
     await fetch(`${service.apiUrl}/api/tasks/word-of-a-caller?key=another`);
     const refused = await eventually(() => {

@@ -3,6 +3,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compact } from '../../../platform/json/compact';
 import type { RunProgram } from '../../../platform/processes/programs/program-runner';
+import { inGitSpan } from '../../../platform/tracing/git-commands';
+import { isTracing } from '../../../platform/tracing/spans';
 import { GitError } from '../git-error';
 import { allowedOfOperator, allowedOfRepository, filterSettings, withoutPromisors } from './allowed';
 import { parseSettings, remoteNames, renderSettings, type Setting } from './entries';
@@ -245,7 +247,7 @@ export function createRepositorySettings(
   }
 
   function run(args: readonly string[], env: Record<string, string>, input?: string) {
-    return runProgram({
+    const program = {
       file: 'git',
       args,
       cwd: '/',
@@ -253,7 +255,9 @@ export function createRepositorySettings(
       ...compact({ input }),
       timeoutMs,
       maxOutputBytes: readLimitBytes * 2,
-    });
+    };
+    // Git reports with several exit codes that there are no settings.
+    return isTracing() ? inGitSpan({ args, okCodes: 'any' }, () => runProgram(program)) : runProgram(program);
   }
 }
 

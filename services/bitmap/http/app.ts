@@ -1,7 +1,9 @@
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import { requestSpan } from '../../../platform/http/request-span';
 import type { Log } from '../../../platform/log/log';
+import { isTracing } from '../../../platform/tracing/spans';
 import type { ServerContext } from './context';
 import { earlierRoutes } from './earlier-routes';
 import type { Gate } from './gate';
@@ -47,10 +49,13 @@ function errors(log: Log): Middleware {
   };
 }
 
-/** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware. */
+/** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware, unless spans are recorded. */
 export function createApp({ log, gate, ...context }: AppOptions): RequestListener {
-  const quick = quickQueries({ ...context, log, gate });
   const rest = middleware({ log, gate, ...context }).callback();
+  if (isTracing()) {
+    return (request, response) => void rest(request, response);
+  }
+  const quick = quickQueries({ ...context, log, gate });
   return (request, response) => {
     if (!quick(request, response)) {
       void rest(request, response);
@@ -68,6 +73,7 @@ function middleware({ log, gate, ...context }: AppOptions): Koa {
     }
     log.error({ err: error }, 'response send failed');
   });
+  app.use(requestSpan());
   app.use(async (ctx, next) => {
     const started = performance.now();
     await next();

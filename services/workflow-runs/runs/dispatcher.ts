@@ -1,5 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Log } from '../../../platform/log/log';
+import { continueTrace, outsideTraces } from '../../../platform/tracing/spans';
 import type { RunCommands } from './commands';
 import type { EndRun } from './end-run';
 import { dispatchId, lookAgain } from './execution/messages';
@@ -46,10 +47,14 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
 
   async function start(run: RunRecord): Promise<void> {
     try {
-      await client.workflow.start<typeof workflowRun>('workflowRun', {
-        ...(await runStart(run, dependencies)),
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      });
+      const options = await runStart(run, dependencies);
+      // Of the request that asked for it, and not of the one that the dispatcher was started by.
+      await continueTrace(run.trace, () =>
+        client.workflow.start<typeof workflowRun>('workflowRun', {
+          ...options,
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        }),
+      );
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) {
         return;
@@ -66,14 +71,16 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
   return {
     /** Has it check, now or after the current check, whether a run can be started. */
     async lookAgain(): Promise<void> {
-      await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
-        workflowId: dispatchId(taskQueue),
-        taskQueue,
-        args: [idleMs],
-        signal: lookAgain,
-        signalArgs: [],
-        staticSummary: 'start queued workflow runs',
-      });
+      await outsideTraces(() =>
+        client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
+          workflowId: dispatchId(taskQueue),
+          taskQueue,
+          args: [idleMs],
+          signal: lookAgain,
+          signalArgs: [],
+          staticSummary: 'start queued workflow runs',
+        }),
+      );
     },
 
     /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TraceContext } from '../../../platform/tracing/spans';
 import type { RunDefaults } from './defaults';
 import type { Question, WebhookWait } from './execution/messages';
 import type { TaskBase } from './task-base';
@@ -178,6 +179,8 @@ export interface RunRecord {
   defaults?: RunDefaults;
   created_by: string;
   created_at: string;
+  /** The span that it was asked for in; absent where none was recorded. */
+  trace?: TraceContext;
   started_at?: string;
   ended_at?: string;
   error?: { message: string };

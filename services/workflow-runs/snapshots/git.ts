@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { inGitSpan } from '../../../platform/tracing/git-commands';
+import { isTracing } from '../../../platform/tracing/spans';
 
 /** Where git reads what it is: nothing of the host, and nothing of the workspace, whose commands could change it. */
 const environment = {
@@ -36,10 +38,21 @@ export interface GitOptions {
  *
  * @throws GitFailedError when it fails, takes too long, or has more output than is read
  */
-export async function git(
+export async function git(options: GitOptions, args: readonly string[]): Promise<Buffer> {
+  const { exitCode, output, problem } = await (isTracing()
+    ? inGitSpan({ args }, () => end(options, args))
+    : end(options, args));
+  if (exitCode !== 0) {
+    throw new GitFailedError(`git ${args[0] ?? ''} failed: ${problem}`);
+  }
+  return output;
+}
+
+/** Runs it to its end, whatever that is. @throws GitFailedError when it cannot be started */
+async function end(
   { gitDir, workTree, index, input, maxBytes = 16_000_000 }: GitOptions,
   args: readonly string[],
-): Promise<Buffer> {
+): Promise<{ exitCode: number | null; output: Buffer; problem: string }> {
   const program = spawn('git', [...settings.flatMap((each) => ['-c', each]), '--git-dir', gitDir, ...args], {
     cwd: workTree ?? gitDir,
     env: {
@@ -70,15 +83,12 @@ export async function git(
   // One that ends early reads no more.
   program.stdin.on('error', () => undefined);
   const written = write(program.stdin, input);
-  const [code] = await ended.catch((error: unknown) => {
+  const [exitCode] = await ended.catch((error: unknown) => {
     throw new GitFailedError(`git cannot be run: ${error instanceof Error ? error.message : String(error)}`);
   });
   await written;
-  if (code !== 0) {
-    const why = bytes > maxBytes ? `more than ${maxBytes} bytes of output` : problem.trim();
-    throw new GitFailedError(`git ${args[0] ?? ''} failed: ${why}`);
-  }
-  return Buffer.concat(chunks);
+  const why = bytes > maxBytes ? `more than ${maxBytes} bytes of output` : problem.trim();
+  return { exitCode, output: Buffer.concat(chunks), problem: why };
 }
 
 async function write(stdin: NodeJS.WritableStream, input: GitOptions['input']): Promise<void> {

@@ -7,13 +7,15 @@ export interface InterceptedOperation {
   of: 'collection' | 'log' | 'blobs' | 'text-index';
   name: string;
   operation: 'read' | 'write';
+  /** What the port calls it, such as `findOneAndUpdate`. */
+  method: string;
 }
 
 /** Does an operation, and whatever belongs around it. */
 export type Intercept = <R>(operation: InterceptedOperation, work: () => Promise<R>) => Promise<R>;
 
 /** The operations of one thing that a database has, each done by the interceptor. */
-type Run = <R>(work: () => Promise<R>) => Promise<R>;
+type Run = <R>(method: string, work: () => Promise<R>) => Promise<R>;
 
 /** The same database, with each of its operations but `watch` done by `intercept`. */
 export function interceptedDatabase(database: Database, intercept: Intercept): Database {
@@ -24,8 +26,8 @@ export function interceptedDatabase(database: Database, intercept: Intercept): D
     (originals.get(log) as EntryLog<T> | undefined) ?? log;
 
   const both = (of: InterceptedOperation['of'], name: string): { read: Run; write: Run } => ({
-    read: (work) => intercept({ of, name, operation: 'read' }, work),
-    write: (work) => intercept({ of, name, operation: 'write' }, work),
+    read: (method, work) => intercept({ of, name, operation: 'read', method }, work),
+    write: (method, work) => intercept({ of, name, operation: 'write', method }, work),
   });
 
   return {
@@ -37,12 +39,14 @@ export function interceptedDatabase(database: Database, intercept: Intercept): D
       const log = await database.log<T>(spec);
       const { read, write } = both('log', spec.name);
       const intercepted: EntryLog<T> = {
-        append: (scope, entries) => write(() => log.append(scope, entries)),
+        append: (scope, entries) => write('append', () => log.append(scope, entries)),
         appendWithNotice: (scope, entries, notice) =>
-          write(() => log.appendWithNotice(scope, entries, { ...notice, log: originalOf(notice.log) })),
-        trim: (scope) => write(() => log.trim(scope)),
-        read: (scope, after, limit) => read(() => log.read(scope, after, limit)),
-        last: (scope) => read(() => log.last(scope)),
+          write('appendWithNotice', () =>
+            log.appendWithNotice(scope, entries, { ...notice, log: originalOf(notice.log) }),
+          ),
+        trim: (scope) => write('trim', () => log.trim(scope)),
+        read: (scope, after, limit) => read('read', () => log.read(scope, after, limit)),
+        last: (scope) => read('last', () => log.last(scope)),
         watch: (scope, options) => log.watch(scope, options),
       };
       originals.set(intercepted, log);
@@ -52,9 +56,9 @@ export function interceptedDatabase(database: Database, intercept: Intercept): D
       const blobs = await database.blobs(name);
       const { read, write } = both('blobs', name);
       const intercepted: BlobStore = {
-        put: (content) => write(() => blobs.put(content)),
-        remove: (sha256, unusedSince) => write(() => blobs.remove(sha256, unusedSince)),
-        size: (sha256) => read(() => blobs.size(sha256)),
+        put: (content) => write('put', () => blobs.put(content)),
+        remove: (sha256, unusedSince) => write('remove', () => blobs.remove(sha256, unusedSince)),
+        size: (sha256) => read('size', () => blobs.size(sha256)),
         read: (sha256, range) => blobs.read(sha256, range),
       };
       return intercepted;
@@ -63,9 +67,9 @@ export function interceptedDatabase(database: Database, intercept: Intercept): D
       const index = await database.textIndex(name);
       const { read, write } = both('text-index', name);
       const intercepted: TextIndex = {
-        put: (entry) => write(() => index.put(entry)),
-        remove: (id) => write(() => index.remove(id)),
-        match: (query) => read(() => index.match(query)),
+        put: (entry) => write('put', () => index.put(entry)),
+        remove: (id) => write('remove', () => index.remove(id)),
+        match: (query) => read('match', () => index.match(query)),
       };
       return intercepted;
     },
@@ -79,13 +83,14 @@ const interceptedCollection = <T extends Stored>(
   collection: Collection<T>,
   { read, write }: { read: Run; write: Run },
 ): Collection<T> => ({
-  insert: (document) => write(() => collection.insert(document)),
-  insertAll: (documents) => write(() => collection.insertAll(documents)),
-  findOneAndUpdate: (filter, update, options) => write(() => collection.findOneAndUpdate(filter, update, options)),
-  updateMany: (filter, update) => write(() => collection.updateMany(filter, update)),
-  deleteMany: (filter) => write(() => collection.deleteMany(filter)),
-  get: (id) => read(() => collection.get(id)),
-  find: (filter, options) => read(() => collection.find(filter, options)),
-  count: (filter) => read(() => collection.count(filter)),
-  aggregate: (pipeline) => read(() => collection.aggregate(pipeline)),
+  insert: (document) => write('insert', () => collection.insert(document)),
+  insertAll: (documents) => write('insertAll', () => collection.insertAll(documents)),
+  findOneAndUpdate: (filter, update, options) =>
+    write('findOneAndUpdate', () => collection.findOneAndUpdate(filter, update, options)),
+  updateMany: (filter, update) => write('updateMany', () => collection.updateMany(filter, update)),
+  deleteMany: (filter) => write('deleteMany', () => collection.deleteMany(filter)),
+  get: (id) => read('get', () => collection.get(id)),
+  find: (filter, options) => read('find', () => collection.find(filter, options)),
+  count: (filter) => read('count', () => collection.count(filter)),
+  aggregate: (pipeline) => read('aggregate', () => collection.aggregate(pipeline)),
 });

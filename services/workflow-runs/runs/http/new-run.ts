@@ -4,6 +4,7 @@ import { compact } from '../../../../platform/json/compact';
 import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
+import { currentTraceContext } from '../../../../platform/tracing/spans';
 import type { BoardClient } from '../../board/board-client';
 import type { CommandSandbox } from '../../commands/command-sandbox';
 import { type Graph, type GraphNode, workOf } from '../../graph/graph';
@@ -215,7 +216,14 @@ export function newRun(
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
     title: (goal ?? name).slice(0, 200),
-    ...compact({ goal, vars, setup: setup && compact(setup), hooks: hooks?.map(compact), ...more }),
+    ...compact({
+      trace: currentTraceContext(),
+      goal,
+      vars,
+      setup: setup && compact(setup),
+      hooks: hooks?.map(compact),
+      ...more,
+    }),
     dot_source,
     created_by: user,
     created_at: at.toISOString(),
