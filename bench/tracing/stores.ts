@@ -12,7 +12,7 @@ import { makeTempDir } from '../../platform/testing/temp-dir';
 import { openTracing } from '../../platform/tracing/open';
 import { inSpan, SpanKind } from '../../platform/tracing/spans';
 import { openDatabase } from '../../stores/port/open';
-import { repeatableDatabase } from '../../stores/port/repeatable';
+import { repeatableDatabase } from '../../stores/port/wrappers/repeatable';
 import { openSqlite } from '../../stores/sqlite/database';
 import { percentile } from '../latency';
 
