@@ -11,8 +11,8 @@ export type Clause =
   | { kind: 'range'; path: string; operator: RangeOperator; value: string | number }
   | { kind: 'exists'; path: string; exists: boolean }
   | { kind: 'either'; branches: Clause[][] }
-  /** Anything an index does not help with; only evaluated document by document. */
-  | { kind: 'other'; path: string };
+  /** Anything an index does not help with; only evaluated document by document. `unequal` is all it means where it is there. */
+  | { kind: 'other'; path: string; unequal?: Scalar[] };
 
 const ranges = new Set<string>(['$gt', '$gte', '$lt', '$lte'] satisfies RangeOperator[]);
 const others = new Set(['$ne', '$nin', '$not', '$regex', '$options', '$elemMatch', '$size', '$all', '$mod', '$type']);
@@ -62,6 +62,12 @@ function operatorClause(
       throw new InvalidOperationError(collection, `$exists on ${path} needs a boolean.`);
     }
     return { kind: 'exists', path, exists: value };
+  }
+  if (operator === '$ne' && isScalar(value)) {
+    return { kind: 'other', path, unequal: [value] };
+  }
+  if (operator === '$nin' && Array.isArray(value) && value.every(isScalar)) {
+    return { kind: 'other', path, unequal: value };
   }
   if (others.has(operator)) {
     return { kind: 'other', path };

@@ -1,6 +1,8 @@
 import { Context } from 'mingo/core';
 import * as mingoOperators from 'mingo/operators/query';
 import { Query } from 'mingo/query';
+import type { Clause } from '../rules/filter';
+import { scalarTest } from './scalar-test';
 
 type QueryOperator = typeof mingoOperators.$eq;
 
@@ -20,8 +22,15 @@ const $nin: QueryOperator = (path, values, options) => {
 /** The operators of filters only: mingo copies its table for every query. */
 const context = Context.init({ query: { ...mingoOperators, $in, $nin } });
 
-/** A test of documents by a MongoDB filter. */
-export function matcher(filter: object): (document: object) => boolean {
-  const query = new Query(filter, { context, scriptEnabled: false });
-  return (document) => query.test(document as Record<string, unknown>);
+/**
+ * A test of documents by a MongoDB filter.
+ *
+ * @param clauses of the filter
+ */
+export function matcher(filter: object, clauses?: readonly Clause[]): (document: object) => boolean {
+  const rules = () => new Query(filter, { context, scriptEnabled: false });
+  const byScalars = clauses && scalarTest(clauses);
+  // What is wrong with other filters is reported here, and not with the first document.
+  let query = byScalars ? undefined : rules();
+  return (document) => byScalars?.(document) ?? (query ??= rules()).test(document as Record<string, unknown>);
 }

@@ -44,7 +44,7 @@ export function prepareSearch<T extends Stored>(
     plan,
     where,
     source: sourceSql(declaration, plan),
-    test: where.exact ? undefined : matcher(filter),
+    test: where.exact ? undefined : matcher(filter, clauses),
   };
 }
 
