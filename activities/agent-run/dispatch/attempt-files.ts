@@ -23,7 +23,7 @@ export async function removeAttemptFiles(
   { transportDir, agentsDir }: AttemptDirectories,
   attemptId: string,
 ): Promise<void> {
-  await removeTransport(transportDir, attemptId);
+  removeTransport(transportDir, attemptId);
   await rm(join(agentsDir, attemptId), { recursive: true, force: true });
 }
 

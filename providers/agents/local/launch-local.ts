@@ -105,7 +105,7 @@ export async function launchLocal(
           });
     return { agent: spawned, transport, json, sandbox, secrets: [...secrets, ...toolServerSecrets(agent, host)] };
   } catch (error) {
-    await transport.remove();
+    transport.remove();
     if (error instanceof AttemptMovedOnError) {
       throw error;
     }

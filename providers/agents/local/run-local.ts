@@ -181,7 +181,7 @@ async function follow(following: Following): Promise<AgentOutcome> {
     signal.removeEventListener('abort', stop);
     agent.detachment?.close();
     if (!isDetached) {
-      await transport.remove();
+      transport.remove();
     }
   }
 }

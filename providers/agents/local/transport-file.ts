@@ -1,4 +1,5 @@
-import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { egressDirectory } from '../../sandbox/run-sandbox';
 import type { AgentUser } from '../user/agent-user';
@@ -12,7 +13,7 @@ export interface TransportFile {
   toolBridgePath: string;
   /** What it is in: a sandbox that shows a file shows the one of its start, and a directory the files of now. */
   toolBridgeDirectory: string;
-  remove(): Promise<void>;
+  remove(): void;
 }
 
 /** The files as an earlier worker has written them. */
@@ -27,11 +28,13 @@ export function transportFile(directory: string, attemptId: string): TransportFi
 }
 
 /** Removes the document and the handle, and what a worker that died while it wrote it has left. */
-export async function removeTransport(directory: string, attemptId: string): Promise<void> {
+export function removeTransport(directory: string, attemptId: string): void {
   const files = [pathIn, handleIn, formerToolBridgeIn].map((file) => file(directory, attemptId));
-  await Promise.all(files.flatMap((file) => [file, draftOf(file)]).map((file) => rm(file, { force: true })));
+  for (const file of files.flatMap((each) => [each, draftOf(each)])) {
+    rmSync(file, { force: true });
+  }
   for (const folder of [toolsIn(directory, attemptId), egressDirectory(directory, attemptId)]) {
-    await rm(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -99,7 +102,7 @@ export async function writeToolBridge(
 
 async function writeWhole(path: string, content: string, user: AgentUser | undefined): Promise<void> {
   const draft = draftOf(path);
-  await rm(draft, { force: true });
+  rmSync(draft, { force: true });
   await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
   if (user) {
     await chown(draft, user.uid, user.gid);

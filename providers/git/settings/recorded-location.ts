@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitError } from '../git-error';
 import { ensureFile } from './private-directory';
@@ -8,9 +9,9 @@ const fileOf = (settingsDir: string, path: string): string =>
   join(settingsDir, 'places', createHash('sha256').update(path).digest('hex').slice(0, 32));
 
 /** Where the repository of a configured path was when it was set up; `undefined` for any other path. */
-async function readLocation(settingsDir: string, path: string): Promise<string | undefined> {
+function readLocation(settingsDir: string, path: string): string | undefined {
   try {
-    return await readFile(fileOf(settingsDir, path), 'utf8');
+    return readFileSync(fileOf(settingsDir, path), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       return undefined;
@@ -32,8 +33,8 @@ export async function recordLocation(settingsDir: string, path: string, commonDi
  * @returns whether the location is recorded
  * @throws GitError `repository-diverted`
  */
-export async function verifyLocation(settingsDir: string, path: string, commonDir: string): Promise<boolean> {
-  const recorded = await readLocation(settingsDir, path);
+export function verifyLocation(settingsDir: string, path: string, commonDir: string): boolean {
+  const recorded = readLocation(settingsDir, path);
   if (recorded === undefined || recorded === commonDir) {
     return recorded !== undefined;
   }

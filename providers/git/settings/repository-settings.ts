@@ -85,7 +85,7 @@ export function createRepositorySettings(
     /** The variables that make git work on the repository of a directory, with our configuration. */
     async environment(cwd: string): Promise<Record<string, string>> {
       const { workTree, gitDir, commonDir } = this.place(cwd);
-      await verifyLocation(settingsDir, cwd, commonDir);
+      verifyLocation(settingsDir, cwd, commonDir);
       const directory = await directoryOf(commonDir);
       return {
         GIT_CONFIG_NOSYSTEM: '1',
@@ -115,7 +115,7 @@ export function createRepositorySettings(
     /** The settings that git is run with in a directory, as `git config --list` prints them, without the process. */
     async effective(cwd: string): Promise<Setting[]> {
       const { commonDir } = this.place(cwd);
-      await verifyLocation(settingsDir, cwd, commonDir);
+      verifyLocation(settingsDir, cwd, commonDir);
       const files = [operatorFile, join(await directoryOf(commonDir), 'config')];
       return (await Promise.all(files.map((file) => parse(readSmallFile(file))))).flat();
     },
@@ -123,7 +123,7 @@ export function createRepositorySettings(
     /** Records the settings of a repository, unless they are recorded; and which filters may run in it. */
     async configure({ repositoryPath, allowFilters, reread = false }: ConfigureRequest): Promise<RecordedSettings> {
       const { commonDir } = locateRepository(repositoryPath);
-      if (reread || !(await verifyLocation(settingsDir, repositoryPath, commonDir))) {
+      if (reread || !verifyLocation(settingsDir, repositoryPath, commonDir)) {
         await recordLocation(settingsDir, repositoryPath, commonDir);
       }
       const directory = await directoryOf(commonDir);
