@@ -1,4 +1,4 @@
-import '../platform/processes/compile-cache/install';
+import '../platform/processes/install';
 import { EnvironmentError } from '../platform/config/env';
 import { DiskFullError } from '../platform/errors/disk-full';
 import { createLog } from '../platform/log/log';

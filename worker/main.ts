@@ -1,4 +1,4 @@
-import '../platform/processes/compile-cache/install';
+import '../platform/processes/install';
 import { join } from 'node:path';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';

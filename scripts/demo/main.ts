@@ -1,4 +1,4 @@
-import '../../platform/processes/compile-cache/install';
+import '../../platform/processes/install';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-import '../../platform/processes/compile-cache/install';
+import '../../platform/processes/install';
 import { environmentOrExit } from '../../platform/config/process-environment';
 import { ListenError } from '../../platform/http/server/server';
 import { createLog } from '../../platform/log/log';

@@ -1,7 +1,6 @@
 /**
- * Imported first by each entry of the service, and preloaded by its parts and their threads: compiled code of modules, and the
- * files that their requests resolve to, are taken from the recording of the build (`scripts/record-compile-cache.ts`). That saves
- * most of the CPU that a process needs to start.
+ * Compiled code of modules, and the files that their requests resolve to, are taken from the recording of the build
+ * (`scripts/record-compile-cache.ts`). That saves most of the CPU that a process needs to start.
  */
 import { sep } from 'node:path';
 import { digestOfFile, openCacheFile } from './cache-file';

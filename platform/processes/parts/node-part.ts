@@ -35,7 +35,7 @@ export interface NodePartOptions {
 }
 
 /** Before anything else in the process and in each of its threads. */
-const installed = compiledScript(join(__dirname, '..', 'compile-cache'), 'install.js');
+const installed = compiledScript(join(__dirname, '..'), 'install.js');
 
 interface Waiting {
   child: Child;
