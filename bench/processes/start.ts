@@ -27,8 +27,8 @@ const roots = (process.env.BENCH_ROOTS ?? join(__dirname, '..', '..', '..')).spl
 const tasks = Number(process.env.BENCH_TASKS ?? '5000');
 const runs = Number(process.env.BENCH_RUNS ?? '5');
 const services = process.env.BENCH_SERVICES ?? '';
-/** How long it is left alone before its memory is read, in milliseconds: a process gives back what its start has left within twenty seconds. */
-const idleMs = Number(process.env.BENCH_IDLE_MS ?? '25000');
+/** How long it is left alone before its memory is read, in milliseconds: a process gives back what its start has left within forty seconds. */
+const idleMs = Number(process.env.BENCH_IDLE_MS ?? '45000');
 
 const description = 'Some sentences that say what is to be done, and why. '.repeat(10);
 

@@ -20,7 +20,7 @@ describe('memory of an idle process', () => {
         return heap() <= full / 2;
       };
       const end = (result) => { require('node:fs').writeSync(1, JSON.stringify(result)); process.exit(); };
-      const rules = { lookEveryMs: 20, busy: 0.5, worthwhile: 16 * mb };
+      const rules = { lookEveryMs: 20, looks: 1, restMs: 0, busy: 0.5, worthwhile: 16 * mb };
       let kept = fill();
       const full = heap();
       ${code}`;
@@ -52,7 +52,7 @@ describe('memory of an idle process', () => {
     const released = jest.fn();
     let turns = 0;
     await new Promise<void>((resolve) => {
-      const stop = releaseWhenIdle({ lookEveryMs: 5, busy: 0.5, worthwhile: 0 }, () => {
+      const stop = releaseWhenIdle({ lookEveryMs: 5, looks: 1, restMs: 0, busy: 0.5, worthwhile: 0 }, () => {
         released(turns);
         stop();
         resolve();
@@ -69,5 +69,38 @@ describe('memory of an idle process', () => {
       work();
     });
     expect(released.mock.calls).toEqual([[50]]);
+  });
+
+  it('is not collected again before the rest is over', async () => {
+    const at: number[] = [];
+    const restMs = 200;
+    await new Promise<void>((resolve) => {
+      const stop = releaseWhenIdle({ lookEveryMs: 5, looks: 1, restMs, busy: 1.1, worthwhile: 0 }, (released) => {
+        at.push(performance.now());
+        released();
+        if (at.length === 2) {
+          stop();
+          resolve();
+        }
+      });
+    });
+    const [first = 0, second = 0] = at;
+    expect(second - first).toBeGreaterThanOrEqual(restMs);
+  });
+
+  it('is not collected before the thread was idle for as many looks', async () => {
+    let looksOfLoop = 0;
+    const lookEveryMs = 20;
+    const startedAt = performance.now();
+    await new Promise<void>((resolve) => {
+      const counting = setInterval(() => (looksOfLoop += 1), lookEveryMs);
+      const stop = releaseWhenIdle({ lookEveryMs, looks: 5, restMs: 0, busy: 1.1, worthwhile: 0 }, () => {
+        clearInterval(counting);
+        stop();
+        resolve();
+      });
+    });
+    expect(looksOfLoop).toBeGreaterThanOrEqual(4);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(5 * (lookEveryMs - 1));
   });
 });

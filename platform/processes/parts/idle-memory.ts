@@ -2,15 +2,20 @@ import { Session } from 'node:inspector';
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** The sizes are in bytes, and `busy` is what part of the time the event loop may have run. */
 export interface IdleRules {
   lookEveryMs: number;
+  /** How many looks in a row have to find the thread idle. */
+  looks: number;
+  /** The least time from one collection to the next, in milliseconds. */
+  restMs: number;
+  /** What part of the time the event loop may have run. */
   busy: number;
+  /** How much larger the heap has to be than after the last collection, in bytes. */
   worthwhile: number;
 }
 
-/** Collecting takes up to a third of a second of CPU, so it has to be worth that. */
-const usual: IdleRules = { lookEveryMs: 10_000, busy: 0.05, worthwhile: 16 * 1024 * 1024 };
+/** Collecting holds the event loop for a third of a second: it has to be worth that, and rare where there is a little to do. */
+const usual: IdleRules = { lookEveryMs: 10_000, looks: 3, restMs: 600_000, busy: 0.05, worthwhile: 16 * 1024 * 1024 };
 
 /**
  * Returns what a start, or a burst of work, has left in the heap of this thread to the system, once the thread is idle. V8 alone
@@ -19,16 +24,20 @@ const usual: IdleRules = { lookEveryMs: 10_000, busy: 0.05, worthwhile: 16 * 102
  * @returns what ends it
  */
 export function releaseWhenIdle(
-  { lookEveryMs, busy, worthwhile }: IdleRules = usual,
+  { lookEveryMs, looks, restMs, busy, worthwhile }: IdleRules = usual,
   release: (released: () => void) => void = collectGarbage,
 ): () => void {
   let last = performance.eventLoopUtilization();
   let kept = 0;
+  let nextAt = 0;
+  let idle = 0;
   const look = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
-    if (utilization < busy && heapSize() >= kept + worthwhile) {
+    idle = utilization < busy ? idle + 1 : 0;
+    if (idle >= looks && performance.now() >= nextAt && heapSize() >= kept + worthwhile) {
+      nextAt = performance.now() + restMs;
       release(() => (kept = heapSize()));
     }
   };
