@@ -49,7 +49,7 @@ describe('recorded workflow histories', () => {
   });
 
   test('a change that would break a running workflow is noticed', async () => {
-    const body = /async function runAttempt\([^)]*\) \{/;
+    const body = /async function runAttempt\([^)]*\) ?\{/;
     const sleep = /\(0, ?[\w$]+\.sleep\)/.exec(bundled.slice(bundled.search(body)))?.[0];
     const broken = bundled.replace(body, `$& await ${sleep}(5);`);
     expect(broken).not.toBe(bundled);
