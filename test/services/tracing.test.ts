@@ -69,8 +69,14 @@ describe('the spans of services', () => {
     const prompt = await run.named('RunActivity:runPrompt');
     expect(prompt).toMatchObject({ parentSpanId: start.spanId, service: 'runboard-workflow-runs' });
     expect(await run.named('findOneAndUpdate workflow-run-turns')).toMatchObject({ parentSpanId: prompt.spanId });
-    // The dispatcher starts the runs of all callers, and is part of the trace of none.
-    expect(run.spans().filter(({ name }) => name.includes('Dispatch'))).toEqual([]);
+    // The dispatcher starts the runs of all callers: what it does is part of the trace of none.
+    expect(await run.named('SignalWithStartWorkflow:workflowRunDispatch')).toMatchObject({
+      parentSpanId: request.spanId,
+    });
+    const dispatcher = (spans: ReceivedSpan[]) =>
+      spans.filter(({ attributes }) => attributes['temporal.workflow_type'] === 'workflowRunDispatch');
+    await eventually(() => expect(dispatcher(collector.spans)).not.toEqual([]));
+    expect(dispatcher(run.spans())).toEqual([]);
   });
 
   it('are one trace from the request to create a plant to its row', async () => {
