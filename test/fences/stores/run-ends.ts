@@ -100,9 +100,9 @@ export function runEndFences(open: OpenStore): void {
       });
 
       it.each([
-        ['another one', cancelled, 'cancelled'],
-        ['the same one later', completed, 'completed'],
-      ] as const)('are the ones of the record when a repeated task goes on, to %s', async (_which, event, status) => {
+        ['another end', cancelled, 'cancelled'],
+        ['the same end later', completed, 'completed'],
+      ] as const)('follow the record when its repeated task comes to %s', async (_which, event, status) => {
         const watched = watch();
         db.before(table, 'findOneAndUpdate', crash);
         await expect(report(2, 10, completed, 'completed')).rejects.toThrow(Crash);
@@ -112,7 +112,7 @@ export function runEndFences(open: OpenStore): void {
         expect(await stored()).toEqual([completed, { RunPaused: {} }, event]);
       });
 
-      it('are the ones of the record when a run without a workflow is cancelled after all', async () => {
+      it('follow the record when a run without a workflow is cancelled after all', async () => {
         const watched = watch();
         const end = createRunEnding({
           ...{ runs, events, now: () => new Date(at(9)) },
