@@ -39,5 +39,5 @@ module.exports = {
   maxWorkers: Math.min(availableParallelism() * 2, 8),
   // Starting a process copies the page tables of the one that starts it: at 2 GB, which a worker comes to after a hundred
   // files, each agent and service costs 15 ms more than in a young one.
-  workerIdleMemoryLimit: '700MB',
+  testEnvironmentOptions: { workerHeapMb: 700 },
 };

@@ -1,6 +1,6 @@
 /**
  * What an operator waits for: a change of phase, an agent that continues after a decision, and a run that resumes after its
- * worker was killed, beside Temporal's own heartbeat timeout, before which the death cannot be known.
+ * worker was killed, beside a bare activity whose worker is killed in the same run: Temporal knows of that by its heartbeat timeout.
  *
  *     npm run build && node dist/bench/recovery.js
  */
@@ -12,6 +12,7 @@ import { type BoardClient, unwrap } from '../clients/typescript/src';
 import type { components } from '../clients/typescript/src/types';
 import { createRepository } from '../scripts/demo/sample';
 import { type RunningService, startAll } from '../scripts/start-all';
+import { measureDeaths } from './floor/deaths';
 import { percentile } from './latency';
 import { addRepository, boardOf, configureAgents, createTask, type Run, startRun, stopRun } from './service';
 
@@ -72,6 +73,10 @@ async function main(): Promise<void> {
       row(
         `death of a worker to running replacement (heartbeat ${heartbeatTimeoutMs})`,
         await timeDeaths(service, board),
+      ),
+      row(
+        'the same of a bare activity, shown by its heartbeat alone',
+        await measureDeaths(service.temporalAddress, { times: deaths, heartbeatTimeoutMs, backoffMs }),
       ),
     ];
     console.table(rows);

@@ -1,7 +1,10 @@
-import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
+import { type Headers, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 
 /** The header of `platform/tracing/header.ts`, which this code only passes on. */
 const traceHeader = '_tracer-data';
+
+/** Types of workflows that serve all callers: what they do is of the trace of none, whichever started them. */
+const shared: readonly string[] = ['admissionScheduler', 'issueSync', 'workflowRunDispatch'];
 
 /**
  * Passes the trace that a workflow was started in on to its activities and children, and to the run that continues it. Spans are
@@ -14,7 +17,7 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         execute(input, next) {
-          const payload = input.headers[traceHeader];
+          const payload = shared.includes(workflowInfo().workflowType) ? undefined : input.headers[traceHeader];
           own = payload ? { [traceHeader]: payload } : {};
           return next(input);
         },

@@ -49,3 +49,13 @@ export async function floorConversation(): Promise<void> {
   });
   await condition(() => ended);
 }
+
+/** One activity that a worker has when it is killed; @returns when the next one had it, in milliseconds since the epoch. */
+export async function floorHeld(options: { heartbeatTimeoutMs: number; backoffMs: number }): Promise<number> {
+  const { hold } = proxyActivities<FloorActivities>({
+    startToCloseTimeout: '10 minutes',
+    heartbeatTimeout: options.heartbeatTimeoutMs,
+    retry: { initialInterval: options.backoffMs },
+  });
+  return hold();
+}

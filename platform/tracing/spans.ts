@@ -3,7 +3,6 @@ import {
   type Context,
   context,
   propagation,
-  ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -78,8 +77,5 @@ export const inChildSpan = <T>(description: SpanDescription, work: (span?: Span)
 /** Does `work` as a part of the trace that was noted; where none was, as a part of what runs now. */
 export const continueTrace = <T>(noted: TraceContext | undefined, work: () => T): T =>
   noted === undefined ? work() : context.with(contextOf(noted), work);
-
-/** Does `work` as a part of no trace: what is shared by callers is not of one of them. */
-export const outsideTraces = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
 
 export { SpanKind };

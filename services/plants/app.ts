@@ -75,9 +75,24 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown, name: string): z
   if (result.success) {
     return result.data;
   }
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);
+  const problems = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => `${key}: unknown field`)
+      : [`${issue.path.join('.') || name}: ${issue.message}`],
+  );
   throw new PlantError(400, problems.join('; '));
 }
+
+/** Refuses parameters of the query that an operation does not have: a caller that sends one expects something of it. */
+const onlyParameters =
+  (...names: string[]): Koa.Middleware<State> =>
+  (ctx, next) => {
+    const unknown = Object.keys(ctx.query).filter((name) => !names.includes(name));
+    if (unknown.length > 0) {
+      throw new PlantError(400, unknown.map((name) => `${name}: unknown parameter`).join('; '));
+    }
+    return next();
+  };
 
 function bodyOf(text: unknown): unknown {
   if (typeof text !== 'string') {
@@ -164,7 +179,7 @@ export function createPlantApp({
   });
 
   const router = new Router<State>({ sensitive: true });
-  router.get('/plants', async (ctx) => {
+  router.get('/plants', onlyParameters('limit', 'cursor'), async (ctx) => {
     const { limit, cursor } = ctx.query;
     const { batches, next } = await store.list(ctx.state.user, {
       limit: limit === undefined ? undefined : parsed(limitInQuery, limit, 'limit'),
@@ -178,7 +193,7 @@ export function createPlantApp({
     ctx.type = 'application/json';
     ctx.body = Readable.from(body);
   });
-  router.post('/plants', readBody, async (ctx) => {
+  router.post('/plants', onlyParameters(), readBody, async (ctx) => {
     const { user } = ctx.state;
     const key = idempotencyKeyOf((name) => (ctx.headers[name] === undefined ? undefined : ctx.get(name)));
     const plant = parsed(newPlant, bodyOf(ctx.request.body), 'plant');
@@ -198,7 +213,7 @@ export function createPlantApp({
     const request = { key, actor: user, operationId: 'createPlant', params: {}, query: {}, body };
     sendStored(ctx, await answerOnce(ctx, { keys, ...request }, perform));
   });
-  router.delete('/plants/:id', async (ctx) => {
+  router.delete('/plants/:id', onlyParameters(), async (ctx) => {
     const id = parsed(idInPath, ctx.params.id, 'id');
     if (!(await store.remove(ctx.state.user, id))) {
       throw new PlantError(400, `No plant has the id ${id}.`);
@@ -206,7 +221,7 @@ export function createPlantApp({
     ctx.status = 204;
   });
   // Beyond the specification: the deliveries to receivers, for their operators.
-  router.get('/plant/webhook/deliveries', async (ctx) => {
+  router.get('/plant/webhook/deliveries', onlyParameters('limit', 'cursor'), async (ctx) => {
     const { limit, cursor } = ctx.query;
     const { items, next } = await store.deliveries(ctx.state.user, {
       limit: limit === undefined ? usualDeliveries : parsed(limitInQuery, limit, 'limit'),

@@ -107,6 +107,7 @@ export function plantsOpenApi(): Json {
         Plant: plantSchema,
         NewPlant: {
           allOf: [ref('Plant'), { type: 'object', required: ['id'], properties }],
+          unevaluatedProperties: false,
         },
         Error: schemaOf(errorBody),
       },

@@ -24,10 +24,10 @@ export type Plant = z.infer<typeof plant>;
 const most = { name: 1_000, tag: 200 };
 
 /** A plant as it is created, and announced: with the number its caller chose. */
-export const newPlant = plant.extend({
-  id: plantIdInJson,
+export const newPlant = z.strictObject({
   name: plant.shape.name.max(most.name, `must have at most ${most.name} characters`),
   tag: plant.shape.tag.unwrap().max(most.tag, `must have at most ${most.tag} characters`).optional(),
+  id: plantIdInJson,
 });
 export type NewPlant = z.infer<typeof newPlant>;
 

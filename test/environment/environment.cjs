@@ -10,6 +10,20 @@ watchLocalStorages();
 /** What the runner keeps of a test file on the global object, where the next one would find it. */
 const kept = /^Symbol\((?:EVENT_HANDLERS|JEST_STATE_SYMBOL|RETRY_TIMES_SETTER)\)$/;
 
+let isFirstFile = true;
+
+/**
+ * Ends a worker that has more memory than it should: the runner begins the file in a new one. The runner's own limit,
+ * `workerIdleMemoryLimit`, kills a worker that may run its next file already, whose processes and directories are then left.
+ */
+function replaceLargeWorker(heapMb) {
+  const isWorker = /jest-worker\W+build\W+processChild\.js$/.test(process.argv[1] ?? '');
+  if (isWorker && !isFirstFile && process.memoryUsage().heapUsed > heapMb * 2 ** 20) {
+    process.exit(1);
+  }
+  isFirstFile = false;
+}
+
 const timerConfig = {
   idToRef: (id) => ({
     id,
@@ -29,6 +43,7 @@ const timerConfig = {
  */
 module.exports = class OneRealmEnvironment {
   constructor({ projectConfig: config }) {
+    replaceLargeWorker(config.testEnvironmentOptions.workerHeapMb ?? Infinity);
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimers = new LegacyFakeTimers({

@@ -81,6 +81,19 @@ test('a plant is created under its number, listed and deleted', async () => {
   expect(await call('DELETE', '/plants/2')).toMatchObject({ status: 400 });
 });
 
+test('what is not served is refused: other fields, and other parameters', async () => {
+  await start();
+  for (const [method, path, body, message] of [
+    ['POST', '/plants', '{"id":1,"name":"Fern","colour":"green"}', 'colour: unknown field'],
+    ['POST', '/plants?dry=1', '{"id":1,"name":"Fern"}', 'dry: unknown parameter'],
+    ['GET', '/plants?limt=1', undefined, 'limt: unknown parameter'],
+    ['GET', '/plant/webhook/deliveries?plant=1', undefined, 'plant: unknown parameter'],
+  ] as const) {
+    expect(await call(method, path, body)).toMatchObject({ status: 400, body: { error: 400, message } });
+  }
+  expect((await call('GET', '/plants')).body).toEqual([]);
+});
+
 test('numbers of 64 bits keep every digit, both ways', async () => {
   await start();
   for (const id of [greatest, '-9223372036854775808', '9007199254740993']) {

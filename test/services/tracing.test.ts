@@ -69,8 +69,14 @@ describe('the spans of services', () => {
     const prompt = await run.named('RunActivity:runPrompt');
     expect(prompt).toMatchObject({ parentSpanId: start.spanId, service: 'runboard-workflow-runs' });
     expect(await run.named('findOneAndUpdate workflow-run-turns')).toMatchObject({ parentSpanId: prompt.spanId });
-    // The dispatcher starts the runs of all callers, and is part of the trace of none.
-    expect(run.spans().filter(({ name }) => name.includes('Dispatch'))).toEqual([]);
+    // The dispatcher starts the runs of all callers: what it does is part of the trace of none.
+    expect(await run.named('SignalWithStartWorkflow:workflowRunDispatch')).toMatchObject({
+      parentSpanId: request.spanId,
+    });
+    const dispatcher = (spans: ReceivedSpan[]) =>
+      spans.filter(({ attributes }) => attributes['temporal.workflow_type'] === 'workflowRunDispatch');
+    await eventually(() => expect(dispatcher(collector.spans)).not.toEqual([]));
+    expect(dispatcher(run.spans())).toEqual([]);
   });
 
   it('are one trace from the request to create a plant to its row', async () => {
@@ -85,13 +91,30 @@ describe('the spans of services', () => {
     expect(await plant.named('insert plants')).toMatchObject({ parentSpanId: store.spanId });
   });
 
-  it('are of each query of the bitmap index, with its route', async () => {
+  it('are of each query of the bitmap index, with its route, also of those that are refused', async () => {
     await traced('bitmap', '/index/seen', { token: bitmapToken, body: '{}' });
-    const query = await traced('bitmap', '/index/seen/query', { token: bitmapToken, body: 'Count(Row(f=1))' });
-    expect(await query.named('POST /index/:index/query')).toMatchObject({
-      service: 'runboard-bitmap',
+    await traced('bitmap', '/index/seen/field/f', { token: bitmapToken, body: '{}' });
+    for (const [index, status] of [
+      ['seen', 200],
+      ['none', 400],
+    ] as const) {
+      const query = await traced('bitmap', `/index/${index}/query`, { token: bitmapToken, body: 'Count(Row(f=1))' });
+      expect(query.status).toBe(status);
+      expect(await query.named('POST /index/:index/query')).toMatchObject({
+        service: 'runboard-bitmap',
+        parentSpanId: callersSpan,
+        attributes: {
+          'http.request.method': 'POST',
+          'http.response.status_code': String(status),
+          'http.route': '/index/:index/query',
+        },
+      });
+    }
+    const refused = await traced('bitmap', '/index/a/query', { token: 'another-token-than-the-one', body: '' });
+    expect(refused.status).toBe(401);
+    expect(await refused.named('POST')).toMatchObject({
       parentSpanId: callersSpan,
-      attributes: { 'http.response.status_code': String(query.status) },
+      attributes: { 'http.response.status_code': '401' },
     });
   });
 });

@@ -3,7 +3,6 @@ import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { requestSpan } from '../../../platform/http/request-span';
 import type { Log } from '../../../platform/log/log';
-import { isTracing } from '../../../platform/tracing/spans';
 import type { ServerContext } from './context';
 import { earlierRoutes } from './earlier-routes';
 import type { Gate } from './gate';
@@ -49,12 +48,9 @@ function errors(log: Log): Middleware {
   };
 }
 
-/** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware, unless spans are recorded. */
+/** The server's HTTP interface, both revisions. Plain queries, which are most of all requests, pass by the middleware. */
 export function createApp({ log, gate, ...context }: AppOptions): RequestListener {
   const rest = middleware({ log, gate, ...context }).callback();
-  if (isTracing()) {
-    return (request, response) => void rest(request, response);
-  }
   const quick = quickQueries({ ...context, log, gate });
   return (request, response) => {
     if (!quick(request, response)) {

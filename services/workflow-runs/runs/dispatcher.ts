@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Log } from '../../../platform/log/log';
-import { continueTrace, outsideTraces } from '../../../platform/tracing/spans';
+import { continueTrace } from '../../../platform/tracing/spans';
 import type { RunCommands } from './commands';
 import type { EndRun } from './end-run';
 import { dispatchId, lookAgain } from './execution/messages';
@@ -71,16 +71,14 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
   return {
     /** Has it check, now or after the current check, whether a run can be started. */
     async lookAgain(): Promise<void> {
-      await outsideTraces(() =>
-        client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
-          workflowId: dispatchId(taskQueue),
-          taskQueue,
-          args: [idleMs],
-          signal: lookAgain,
-          signalArgs: [],
-          staticSummary: 'start queued workflow runs',
-        }),
-      );
+      await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
+        workflowId: dispatchId(taskQueue),
+        taskQueue,
+        args: [idleMs],
+        signal: lookAgain,
+        signalArgs: [],
+        staticSummary: 'start queued workflow runs',
+      });
     },
 
     /**

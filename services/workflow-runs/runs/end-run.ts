@@ -32,7 +32,7 @@ export function createRunEnding({ runs, events, continuations, notifyParent, now
       stage.status === 'running' ? { ...stage, status: 'cancelled' as const, ended_at } : stage,
     );
     // Before the record, which is what this is found by when it is repeated.
-    await events.append(run._id, [{ at: ended_at, event, dedupeKey: 'ended-without-workflow' }]);
+    await events.append(run._id, [{ at: ended_at, event, dedupeKey: `${end.status} without workflow` }]);
     await runs.change(run._id, ['queued', ...activeStatuses], {
       status: end.status,
       stages,

@@ -5,6 +5,7 @@ import { decisionFences } from './decisions';
 import type { OpenStore } from './open-store';
 import { queueFences } from './queue';
 import { reservationFences } from './reservations';
+import { runEndFences } from './run-ends';
 import { talkFences } from './talks';
 import { workflowRunFences } from './workflow-runs';
 import { workspaceFences } from './workspaces';
@@ -19,5 +20,6 @@ export function storeFences(open: OpenStore): void {
   describe('decisions', () => decisionFences(open));
   describe('workspaces', () => workspaceFences(open));
   workflowRunFences(open);
+  runEndFences(open);
   talkFences(open);
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import Koa from 'koa';
 import { eventually } from '../../../platform/testing/eventually';
+import { setTracing } from '../../../platform/tracing/spans';
 import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
@@ -60,6 +63,24 @@ describe('bitmap quick queries', () => {
     expect((await logWrites()) - before).toBeLessThan(200);
     await server.restart();
     expect(await server.query('q', 'Count(Union(Row(many=0), Row(many=1), Row(many=2)))')).toBe('{"results":[200]}');
+  });
+
+  it('pass by the middleware also where spans are recorded', async () => {
+    const middleware = jest.fn((_request: unknown, response: ServerResponse) => void response.end('{}'));
+    const callback = jest.spyOn(Koa.prototype, 'callback').mockReturnValue(middleware as never);
+    setTracing(true);
+    let traced: ServerUnderTest | undefined;
+    try {
+      traced = await serverUnderTest();
+      expect(await traced.query('none', 'Row(a=1)')).toContain('index not found');
+      expect(middleware).not.toHaveBeenCalled();
+      await traced.call('GET', '/version');
+      expect(middleware).toHaveBeenCalledTimes(1);
+    } finally {
+      setTracing(false);
+      callback.mockRestore();
+      await traced?.remove();
+    }
   });
 
   it('are counted and timed like every other request', async () => {

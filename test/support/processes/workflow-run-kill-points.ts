@@ -2,7 +2,7 @@ import { type KillPoints, killPoints } from './kill-points';
 
 /**
  * Kills the service of workflow runs right before or after a step of a run: `<before|after> <activity> <input as JSON>`, or
- * `before append <event as JSON>`. Once a process has read a continuation, its steps match with `continued` in front too.
+ * `<before|after> append <event as JSON>`. Once a process has read a continuation, its steps match with `continued` in front too.
  *
  * @param dir of its own, and no service's
  */
@@ -21,9 +21,11 @@ export const workflowRunKillPoints = (dir: string): Promise<KillPoints> =>
       };
       return {
         createRunActivities: (create) => ({ events, ...dependencies }) => {
-          const append = (scope, entries) => {
+          const append = async (scope, entries) => {
             entries.forEach(({ event }) => at('before append ' + JSON.stringify(event)));
-            return events.append(scope, entries);
+            const sequences = await events.append(scope, entries);
+            entries.forEach(({ event }) => at('after append ' + JSON.stringify(event)));
+            return sequences;
           };
           const activities = create({ ...dependencies, events: { append } });
           return Object.fromEntries(Object.entries(activities).map(([name, each]) => [name, watched(name, each)]));

@@ -10,31 +10,21 @@ import { tokensOf } from '../../../../platform/models/tokens';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import { activityForbidden } from '../../../../platform/temporal/workers/activity-fence';
-import type { EntryLog } from '../../../../stores/port/collection';
 import type { SchemaChecker } from '../../schemas/schema-checker';
-import type { CheckpointStore } from '../checkpoint-store';
-import type { ChildRunStore } from '../children/store';
 import type { Dispatcher } from '../dispatcher';
 import { assertOpen } from '../open-run';
 import { hasEnded, type Usage } from '../run';
 import { completeFitting, MisfitError } from '../stages/fitting-answer';
-import type { RunStore } from '../store';
-import type { UpdateOfTask } from '../task-base';
 import type { ContinuationKey, ContinuationStore } from './continuations';
-import type { RunEventEntry } from './events';
 import { withGuidance } from './guidance';
 import { type Guidance, modelFailed, type RunInput, runMessage, type RunMessageKind, type Signed } from './messages';
-import type { RunUpdate, StoredTexts } from './progress-state';
-import { applyUpdate } from './projection';
+import type { StoredTexts } from './progress-state';
+import { createRunWriter, type RunWriterDependencies } from './projection';
 import type { StageMessageStore } from './turns';
 
-export interface RunActivityDependencies {
-  runs: RunStore;
+export interface RunActivityDependencies extends RunWriterDependencies {
   turns: StageMessageStore;
-  checkpoints: Pick<CheckpointStore, 'put'>;
   continuations: ContinuationStore;
-  children: Pick<ChildRunStore, 'putUsage'>;
-  events: Pick<EntryLog<RunEventEntry>, 'append'>;
   dispatcher: Dispatcher;
   models: Models;
   schemas: SchemaChecker;
@@ -98,32 +88,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
     verifyMessage: ({ kind, runId, message, acceptedAtMs }: MessageToVerify): Promise<void> =>
       proofs.require(runMessage(kind, runId, message), message.proof, acceptedAtMs),
 
-    /**
-     * Stores a run's update: first its record, then the events for its watchers. Repeatable, also with another content by a workflow
-     * task that is repeated: local activities are in no history before their task is complete.
-     */
-    async saveRun({ task, ...update }: RunUpdate & Pick<UpdateOfTask, 'task'>): Promise<void> {
-      const { runId, version } = update;
-      if (!(await runs.project(runId, { version, task }, (run) => applyUpdate(run, update, runs.whole)))) {
-        return;
-      }
-      if (update.used) {
-        await children.putUsage(runId, update.used);
-      }
-      if (update.checkpoints.length > 0) {
-        const context_values = (await runs.get(runId))?.context ?? {};
-        const reported = update.checkpoints.map((checkpoint) => ({ ...checkpoint, context_values }));
-        await checkpoints.put(runId, version, reported);
-      }
-      const entries = update.events.map(({ at, event, key = '' }, index) => ({
-        at,
-        event,
-        dedupeKey: key || `${version}.${index}`,
-      }));
-      if (entries.length > 0) {
-        await events.append(runId, entries);
-      }
-    },
+    saveRun: createRunWriter({ runs, checkpoints, children, events }),
 
     /**
      * Stores what the next execution of a run takes over, and proves its input.

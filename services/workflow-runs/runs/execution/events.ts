@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../../../stores/port/collection';
+import type { RunStatus } from '../run';
 
 /** The events of a run for its watchers: the name of the variant, and its fields. */
 export interface RunEvents {
@@ -47,9 +48,13 @@ export type RunEventName = keyof RunEvents;
 /** One event, tagged by the name of its variant: `{"StageStarted": {...}}`. */
 export type RunEvent = { [Name in RunEventName]: Record<Name, RunEvents[Name]> }[RunEventName];
 
-/** Whether it is the last event of a run. */
-export const endsRun = (event: RunEvent): boolean =>
-  'RunCompleted' in event || 'RunFailed' in event || 'RunCancelled' in event;
+/** The status that a run has after an event; `undefined` unless it is the last event of a run. */
+export function endOf(event: RunEvent): RunStatus | undefined {
+  if ('RunCompleted' in event) {
+    return 'completed';
+  }
+  return 'RunFailed' in event ? 'failed' : 'RunCancelled' in event ? 'cancelled' : undefined;
+}
 
 export interface RunEventEntry extends LogEntry {
   at: string;

@@ -1,6 +1,61 @@
+import type { EntryLog } from '../../../../stores/port/collection';
 import { endOfRun } from '../../retros/retro';
+import type { CheckpointStore } from '../checkpoint-store';
+import type { ChildRunStore } from '../children/store';
 import { hasEnded, type RunRecord, type Stage } from '../run';
+import type { RunStore } from '../store';
+import type { UpdateOfTask } from '../task-base';
+import { endOf, type RunEventEntry } from './events';
 import type { RunUpdate } from './progress-state';
+
+export interface RunWriterDependencies {
+  runs: RunStore;
+  checkpoints: Pick<CheckpointStore, 'put'>;
+  children: Pick<ChildRunStore, 'putUsage'>;
+  events: Pick<EntryLog<RunEventEntry>, 'append'>;
+}
+
+/**
+ * Stores a run's updates: first its record, then the events for its watchers. The last update the other way round: a run that is read
+ * as ended has all of its events. Repeatable, also with another content by a workflow task that is repeated: local activities are
+ * in no history before their task is complete.
+ */
+export function createRunWriter({ runs, checkpoints, children, events }: RunWriterDependencies) {
+  /** @param context the values of the run at its last checkpoint */
+  async function writeBeside({ runId, version, ...update }: RunUpdate, context: RunRecord['context']): Promise<void> {
+    if (update.used) {
+      await children.putUsage(runId, update.used);
+    }
+    if (update.checkpoints.length > 0) {
+      const reported = update.checkpoints.map((checkpoint) => ({ ...checkpoint, context_values: context }));
+      await checkpoints.put(runId, version, reported);
+    }
+    const entries = update.events.map(({ at, event, key = '' }, index) => {
+      // A run whose last task is repeated may go on for a while, and then end in the same way.
+      const of = key && endOf(event) ? `${key}.${version}` : key;
+      return { at, event, dedupeKey: of || `${version}.${index}` };
+    });
+    if (entries.length > 0) {
+      await events.append(runId, entries);
+    }
+  }
+
+  return async ({ task, ...update }: RunUpdate & Pick<UpdateOfTask, 'task'>): Promise<void> => {
+    const { runId, version } = update;
+    let isWhole = false as boolean;
+    const isThere = await runs.project(runId, { version, task }, async (run) => {
+      const change = await applyUpdate(run, update, runs.whole);
+      if (hasEnded(update.set.status ?? 'running')) {
+        await writeBeside(update, change.context ?? run.context);
+        isWhole = true;
+      }
+      return change;
+    });
+    if (isThere && !isWhole) {
+      await writeBeside(update, (await runs.get(runId))?.context ?? {});
+    }
+  };
+}
 
 /**
  * The fields of a run's record that its update changes.

@@ -1,19 +1,66 @@
-import type { EntryLog } from '../../../../stores/port/collection';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerSentEvent } from '../../http/event-stream';
-import { endsRun, type RunEventEntry } from '../execution/events';
+import type { RunsContext } from '../context';
+import { endOf, type RunEventEntry } from '../execution/events';
 
-/** The events of a run after a sequence, as they come, up to its end. */
+type FollowContext = Pick<RunsContext, 'events' | 'runs'>;
+
+/** Between two looks at a record whose last event is there: it is written right behind. */
+const lookMs = { first: 10, most: 1_000 };
+
+/** The events of a run after a sequence, as they come, up to its end. A reader of the last one finds that the run has ended. */
 export async function* followRun(
-  events: EntryLog<RunEventEntry>,
+  context: FollowContext,
   runId: string,
   { after, signal }: { after: number; signal: AbortSignal },
 ): AsyncGenerator<ServerSentEvent> {
-  for await (const batch of events.watch(runId, { after, signal })) {
-    for (const { sequence, event } of batch) {
-      yield { id: sequence, data: event };
-      if (endsRun(event)) {
+  const left = new AbortController();
+  const either = AbortSignal.any([signal, left.signal]);
+  try {
+    yield* eventsToEnd(context, runId, { after, signal: either });
+  } finally {
+    left.abort();
+  }
+}
+
+/** The last event is the one that the record has ended with. A worker that was killed before it wrote that may have left another. */
+async function* eventsToEnd(
+  { events, runs }: FollowContext,
+  runId: string,
+  { after, signal }: { after: number; signal: AbortSignal },
+): AsyncGenerator<ServerSentEvent> {
+  const batches: AsyncIterator<RunEventEntry[], unknown> = events
+    .watch(runId, { after, signal })
+    [Symbol.asyncIterator]();
+  const ends: RunEventEntry[] = [];
+  let position = after;
+  let next = batches.next();
+  for (let pauseMs = lookMs.first; ; pauseMs = Math.min(pauseMs * 2, lookMs.most)) {
+    if (ends.length > 0) {
+      const run = await runs.get(runId);
+      const end = run ? ends.findLast(({ event }) => endOf(event) === run.status) : ends.at(-1);
+      if (end && position === (await events.last(runId))) {
+        yield toServerSent(end);
         return;
+      }
+    }
+    const batch = await (ends.length > 0 ? Promise.race([next, delay(pauseMs, undefined)]) : next);
+    if (batch) {
+      if (batch.done === true) {
+        return;
+      }
+      next = batches.next();
+      next.catch(() => undefined);
+      for (const entry of batch.value) {
+        position = entry.sequence;
+        if (endOf(entry.event) === undefined) {
+          yield toServerSent(entry);
+        } else {
+          ends.push(entry);
+        }
       }
     }
   }
 }
+
+const toServerSent = ({ sequence, event }: RunEventEntry): ServerSentEvent => ({ id: sequence, data: event });

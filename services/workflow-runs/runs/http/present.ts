@@ -1,9 +1,18 @@
 import { compact } from '../../../../platform/json/compact';
+import type { RunsContext } from '../context';
 import type { RunRecord } from '../run';
 import type { RunAnswer } from './contracts';
 
-/** A run as its callers see it. */
-export function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; queuePosition?: number }): RunAnswer {
+/** Presents runs as their callers see them, with their places among those that wait. */
+export const runPresenter =
+  ({ runs, now }: Pick<RunsContext, 'runs' | 'now'>) =>
+  async (run: RunRecord): Promise<RunAnswer> =>
+    presentRun(run, {
+      now: now(),
+      ...(run.status === 'queued' && { queuePosition: await runs.queuePosition(run._id) }),
+    });
+
+function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; queuePosition?: number }): RunAnswer {
   const { _id, status, title, workflow, error, created_at, started_at, ended_at, questions, parent } = run;
   const elapsedMs =
     started_at && (ended_at === undefined ? now.getTime() : Date.parse(ended_at)) - Date.parse(started_at);

@@ -43,12 +43,14 @@ export function runReadingRoutes(
     },
     async ({ params, header }, ctx) => {
       const run = requireFound(await runs.get(params.id), 'Run');
-      if (hasEnded(run.status)) {
+      const after = lastEventId(header('Last-Event-ID'));
+      // One that was cut off from it reads the rest.
+      if (hasEnded(run.status) && (after === 0 || after >= (await events.last(run._id)))) {
         throw refuse(410, 'Event stream closed.');
       }
       const signal = AbortSignal.any([callerLeft(ctx), ending]);
-      const after = lastEventId(header('Last-Event-ID'));
-      return eventStream(withPings(followRun(events, run._id, { after, signal }), env.WORKFLOW_RUNS_PING_MS, ping));
+      const stream = followRun({ events, runs }, run._id, { after, signal });
+      return eventStream(withPings(stream, env.WORKFLOW_RUNS_PING_MS, ping));
     },
   );
 

@@ -21,7 +21,7 @@ import {
   newRun,
   repositoryOf,
 } from './new-run';
-import { presentRun } from './present';
+import { runPresenter } from './present';
 import { readGraph } from './read-graph';
 import { defaultsOf } from './run-defaults';
 import { assertHooks } from './run-hooks';
@@ -33,11 +33,7 @@ const byId = z.strictObject({ id: runId });
 export function runRoutes(routes: Routes, context: RunsContext): void {
   const { runs, workflows, models, graphs, dispatcher, commands, sandbox, board, taskQueue, now, log } = context;
 
-  const answered = async (run: RunRecord) =>
-    presentRun(run, {
-      now: now(),
-      ...(run.status === 'queued' && { queuePosition: await runs.queuePosition(run._id) }),
-    });
+  const answered = runPresenter(context);
 
   routes.add(
     {

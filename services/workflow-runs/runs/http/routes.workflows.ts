@@ -6,13 +6,14 @@ import { pageOf, pageQuery, readPage } from '../../http/pages';
 import type { RunsContext } from '../context';
 import type { RunRecord } from '../run';
 import { runAnswer, workflowDetail, workflowItem } from './contracts';
-import { presentRun } from './present';
+import { runPresenter } from './present';
 
 const shared = { method: 'get' as const, mount: 'root' as const, tag: 'workflows', permission: usePermission };
 const byName = z.strictObject({ name: z.string().max(64) });
 
 /** Workflows, derived from their runs: a workflow is known once a graph of its name has been run. */
 export function workflowRoutes(routes: Routes, { runs, workflows, now }: RunsContext): void {
+  const answered = runPresenter({ runs, now });
   const item = ({ slug, name, run_id, ran_at }: { slug: string; name: string; run_id: string; ran_at: string }) => ({
     name,
     slug,
@@ -70,7 +71,7 @@ export function workflowRoutes(routes: Routes, { runs, workflows, now }: RunsCon
         throw refuse(404, 'Workflow not found.');
       }
       const { data, meta } = await readPage<RunRecord>(query, (range) => runs.find({ slug: params.name }, range));
-      return { data: data.map((run) => presentRun(run, { now: now() })), meta };
+      return { data: await Promise.all(data.map(answered)), meta };
     },
   );
 }

@@ -24,6 +24,19 @@ describe('the event stream of a run', () => {
     await runs.post(`/runs/${id}/questions/ok/answer`, { value: 'yes' }, 204);
     await runs.untilStatus(id, 'completed');
   });
+
+  it('has the rest for a reader that was cut off, also when the run has ended', async () => {
+    const id = await runs.start('digraph { start -> exit }');
+    await runs.untilStatus(id, 'completed');
+    const names = await runs.eventNames(id);
+    const behind = (sequence: number) =>
+      models.service.open('GET', `/runs/${id}/events`, { headers: { 'last-event-id': String(sequence) } });
+    const rest = await readEvents(await behind(names.length - 2));
+    expect(rest.flatMap(({ data }) => Object.keys(data))).toEqual(names.slice(-2));
+    expect(names.at(-1)).toBe('RunCompleted');
+    expect((await behind(names.length)).status).toBe(410);
+    expect((await models.service.open('GET', `/runs/${id}/events`)).status).toBe(410);
+  });
 });
 
 test('a stage whose answer is cut at its limit of tokens names that', async () => {

@@ -245,6 +245,12 @@ describe('control', () => {
     const fourth = await start(asking);
     expect(await get(`/runs/${third}`)).toMatchObject({ status: 'queued', queue_position: 1 });
     expect(await get(`/runs/${fourth}`)).toMatchObject({ status: 'queued', queue_position: 2 });
+    const { slug } = (await get(`/runs/${fourth}`)).workflow;
+    const { data } = await get(`/workflows/${slug}/runs?page[limit]=2`);
+    expect(data).toMatchObject([
+      { id: fourth, queue_position: 2 },
+      { id: third, queue_position: 1 },
+    ]);
     expect(await answer(third, 'ok', { value: 'yes' })).toMatchObject({
       status: 409,
       body: { errors: [{ detail: 'Run is not yet running.' }] },
