@@ -55,7 +55,7 @@ export function hashedId(kind: string, id: string): string {
 
 export const globalScope: Scope = { scope: 'global', scopeId: 'global', key: 'global' };
 export const hostKey = (hostId: string): string => hashedId('host', hostId);
-export const treeKey = (rootObjectiveId: string): string => hashedId('tree', rootObjectiveId);
+const treeKey = (rootObjectiveId: string): string => hashedId('tree', rootObjectiveId);
 
 /** Two workspaces may have tasks of one id, which share no quota. */
 export const rootTaskKey = ({ workspaceId, rootTaskId }: Pick<ScopeIds, 'workspaceId' | 'rootTaskId'>): string =>
@@ -73,6 +73,15 @@ export function scopesOf({ workspaceId, rootTaskId, provider, hostId, rootObject
     { scope: 'tree', scopeId: rootObjectiveId, key: treeKey(rootObjectiveId) },
   ];
 }
+
+/**
+ * The scopes that the ledger counts a launch in: those that many launches share, and its root task where that has a ceiling. A
+ * tree has none.
+ */
+export const countedScopes = (ids: ScopeIds, policies: readonly CapacityPolicy[]): Scope[] =>
+  scopesOf(ids).filter(({ scope, key }) =>
+    scope === 'root-task' ? policies.some((policy) => policy.key === key) : scope !== 'tree',
+  );
 
 /**
  * The ceilings of a launch: those of the settings, and the capacity that its host has announced.

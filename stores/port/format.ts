@@ -16,8 +16,10 @@ export interface StoreFormat {
 /**
  * What this code writes. What adds collections, indexes or optional fields needs no other format. A change that the code of
  * `readableFrom` would misread raises both numbers; one that it passes over raises `format` alone.
+ *
+ * 2: the ledger of capacity leaves what is counted for a run to its reservation, where format 1 would never release it.
  */
-export const ownFormat: StoreFormat = { format: 1, readableFrom: 1, release };
+export const ownFormat: StoreFormat = { format: 2, readableFrom: 2, release };
 
 /** The stores were changed by a later version, in a way that this one cannot read. */
 export class LaterFormatError extends Error {

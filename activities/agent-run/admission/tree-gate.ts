@@ -4,7 +4,7 @@ import type { AdmissionSettings } from '../../../contracts/settings/settings';
 import { breakerSignals, type TreeLoad } from '../../../domain/admission/breaker';
 import { budgetSignals, type BudgetUse, exhaustedBudget } from '../../../domain/admission/budget';
 import { budgetTrace } from '../../../domain/admission/budget-trace';
-import { type CapacityPolicy, treeKey, type Usage } from '../../../domain/admission/capacity';
+import type { CapacityPolicy, Usage } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import { refusal } from '../../../domain/refusal';
 import type { TreeRecord } from '../../../stores/runs/admission/tree-store';
@@ -107,14 +107,14 @@ interface Growth {
 
 /** The signals of the breaker for one more node. */
 async function signalsOf(
-  deps: Pick<AdmissionControl, 'queue'>,
+  deps: Pick<AdmissionControl, 'queue' | 'reservations'>,
   settings: AdmissionSettings,
   { tree, request, policies, usage, budgets }: Growth,
 ): Promise<BreakerSignal[]> {
   const load: TreeLoad = {
     descendants: tree.descendants,
     depth: request.depth,
-    activeReservations: usage[treeKey(tree._id)]?.runs ?? 0,
+    activeReservations: (await deps.reservations.sumsOfTree(tree._id)).reserved.runs,
     queuedDescendants: await deps.queue.depthOfTree(tree._id),
   };
   const { _id: rootObjectiveId, descendants } = tree;

@@ -1,7 +1,6 @@
 import type { BreakerSignal, ControlRequest, TreeSummary } from '../../../contracts/runs/admission';
 import { breakerSignals } from '../../../domain/admission/breaker';
 import { budgetSignals } from '../../../domain/admission/budget';
-import { treeKey } from '../../../domain/admission/capacity';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import { textDigest } from '../../../platform/json/digest';
 import type { TreeRecord } from '../../../stores/runs/admission/tree-store';
@@ -86,8 +85,9 @@ function isRepeated({ said: recorded, _id }: TreeRecord, keyHash: string, action
 
 async function unsafeSignals(context: AdmissionContext, tree: TreeRecord): Promise<BreakerSignal[]> {
   const { admission } = (await context.settings.read()).features;
-  const [usage, queuedDescendants, policies, budgets] = await Promise.all([
+  const [usage, { reserved }, queuedDescendants, policies, budgets] = await Promise.all([
     context.reservations.usage(),
+    context.reservations.sumsOfTree(tree._id),
     context.queue.depthOfTree(tree._id),
     policiesOfTree(context, admission, tree),
     budgetsOfTree(context.telemetry, admission.treeBudget, tree),
@@ -96,7 +96,7 @@ async function unsafeSignals(context: AdmissionContext, tree: TreeRecord): Promi
     descendants: tree.descendants,
     // How deep a launch is concerns that launch alone.
     depth: 0,
-    activeReservations: usage[treeKey(tree._id)]?.runs ?? 0,
+    activeReservations: reserved.runs,
     queuedDescendants,
   };
   return [

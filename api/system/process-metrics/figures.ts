@@ -24,9 +24,7 @@ export function boardFigures({ gauge }: Metrics, sources: FigureSources): void {
     const oldest = await queue.oldestWaiting();
     return oldest ? Math.max(0, now().getTime() - Date.parse(oldest.enqueuedAt)) / 1_000 : 0;
   });
-  gauge('runboard.admission.reservations', 'Runs that hold capacity', async () => {
-    return (await reservations.holders()).length;
-  });
+  gauge('runboard.admission.reservations', 'Runs that hold capacity', () => reservations.activeRuns());
   gauge('runboard.admission.used', 'Capacity that they hold together, by resource', async () => {
     const used = (await reservations.usage())[globalScope.key];
     return resources.map((resource) => [used?.[resource] ?? 0, { resource }] as const);

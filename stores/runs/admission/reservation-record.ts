@@ -1,7 +1,7 @@
 import type { Capacity, EvaluatedPolicy, ReleaseReason } from '../../../contracts/runs/admission';
 import { nothing } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
-import type { Holder } from './capacity-ledger';
+import type { Count, Holder } from './capacity-ledger';
 
 /** `admission-reservation/v1` as it is stored; its id is that of the attempt. */
 export interface ReservationRecord extends AdmissionRequest {
@@ -12,8 +12,10 @@ export interface ReservationRecord extends AdmissionRequest {
   /** Raised when an expired reservation is made again. */
   generation: number;
   hostKey: string | null;
-  /** The scopes it is counted in, by their keys in the ledger. */
+  /** Its scopes, by their keys in the ledger; versions up to 0.4.0 count it in all of them. */
   keys: string[];
+  /** What the ledger counts for it, from its beginning until that is released. One of an earlier version is a holder instead. */
+  counted?: Count & { generation: number };
   evaluated: EvaluatedPolicy[];
   leaseExpiresAt: string;
   heartbeatAt: string;
@@ -26,19 +28,19 @@ export interface ReservationRecord extends AdmissionRequest {
   updatedAt: string;
 }
 
-/** What the ledger counts for a reservation. */
+/** What an earlier version counts for a reservation. */
 export const holderOf = ({ generation, requested, keys }: ReservationRecord): Omit<Holder, 'at'> => ({
   generation,
   requested,
   keys,
 });
 
-/** Whether a holder of the ledger counts for a reservation that has ended, or was made again since. */
-export const isEnded = (record: ReservationRecord | undefined, { generation }: Holder): boolean =>
-  record !== undefined && (record.state !== 'active' || record.generation > generation);
-
 /** The tombstone of a reservation whose maker died before writing it: expired, without an owner. */
-export const tombstone = (id: string, { requested, keys, at: createdAt }: Holder, at: string): ReservationRecord => ({
+export const tombstone = (
+  id: string,
+  { generation, requested, keys, at: createdAt }: Holder,
+  at: string,
+): ReservationRecord => ({
   _id: id,
   schemaVersion: 'admission-reservation/v1',
   version: 1,
@@ -63,7 +65,7 @@ export const tombstone = (id: string, { requested, keys, at: createdAt }: Holder
   requestedAt: createdAt,
   state: 'expired',
   revision: 1,
-  generation: 1,
+  generation,
   evaluated: [],
   leaseExpiresAt: at,
   heartbeatAt: createdAt,

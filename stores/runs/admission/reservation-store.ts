@@ -1,30 +1,18 @@
 import type { Capacity, ReleaseReason } from '../../../contracts/runs/admission';
-import {
-  type CapacityPolicy,
-  evaluated,
-  hostKey,
-  nothing,
-  resources,
-  scopesOf,
-  type Usage,
-} from '../../../domain/admission/capacity';
+import { type CapacityPolicy, hostKey, nothing, resources, type Usage } from '../../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../../domain/admission/request';
 import type { Page, PageRequest } from '../../../platform/lists/page';
 import { slicePage } from '../../../platform/lists/slice';
 import type { Collection, Database } from '../../port/collection';
 import { findPage } from '../../port/find-page';
-import { insertOnce } from '../../port/insert';
 import { withinWorkspace } from '../../port/within-workspace';
-import { createCapacityLedger } from './capacity-ledger';
+import { createCapacityLedger, entryOf, idOf, type Ledger } from './capacity-ledger';
 import { repairLedger } from './ledger-repair';
-import { holderOf, type ReservationRecord } from './reservation-record';
+import { createTidy } from './ledger-settlement';
+import { releaseAll } from './release-count';
+import type { ReservationRecord } from './reservation-record';
+import { createReserve } from './reserve';
 import { createUpkeepTurns } from './upkeep-turns';
-
-export type ReserveOutcome =
-  | { outcome: 'held'; reservation: ReservationRecord }
-  | { outcome: 'blocked'; policies: CapacityPolicy[]; usage: Usage }
-  /** It has been released: the requesting attempt is over. */
-  | { outcome: 'over' };
 
 export interface ReservationFilter {
   workspaceId?: string | undefined;
@@ -58,8 +46,6 @@ const filterable = [
 
 /** How long ended reservations can be read. */
 const retentionSeconds = 90 * 86_400;
-/** How often a reservation is tried while others change the same. */
-const tries = 20;
 const newest = { key: 'createdAt', direction: -1 } as const;
 const oldestHeartbeat = { key: 'heartbeatAt', direction: 1 } as const;
 /** How many documents one sweep reads. */
@@ -81,90 +67,44 @@ export async function createReservationStore(db: Database, workspaceId?: string)
       { keys: { state: 1, leaseExpiresAt: 1 } },
       { keys: { state: 1, hostKey: 1, heartbeatAt: 1 } },
       { keys: { state: 1, heartbeatAt: 1, _id: 1 } },
+      { keys: { state: 1, 'counted.generation': 1 } },
       ...filterable.map((path) => ({ keys: { [path]: 1, createdAt: -1, _id: -1 } as const })),
       { keys: { workspaceId: 1, state: 1, createdAt: -1, _id: -1 } },
     ],
     expire: { field: 'endedAt', afterSeconds: retentionSeconds },
   });
   const reservations = workspaceId === undefined ? all : withinWorkspace(all, workspaceId);
+  const counting = { ledger, reservations: all };
+  const tidy = createTidy(counting);
 
-  /** Writes the reservation that the ledger counts, unless another writer was first. */
-  async function record(
-    request: AdmissionRequest,
-    policies: CapacityPolicy[],
-    { generation, lease }: { generation: number; lease: { now: string; expiresAt: string } },
-  ): Promise<ReservationRecord | undefined> {
-    const fields = {
-      ...request,
-      state: 'active' as const,
-      generation,
-      hostKey: request.hostId === null ? null : hostKey(request.hostId),
-      keys: scopesOf(request).map(({ key }) => key),
-      evaluated: policies.map(evaluated),
-      heartbeatAt: lease.now,
-      leaseExpiresAt: lease.expiresAt,
-      updatedAt: lease.now,
-    };
-    if (generation > 1) {
-      return reservations.findOneAndUpdate(
-        { _id: request.attemptId, state: 'expired', generation: generation - 1 },
-        { $set: fields, $unset: { endedAt: '' }, $inc: { revision: 1 } },
-      );
+  /** Releases in the ledger what has ended. */
+  async function endCount(ended: ReservationRecord, seen: Ledger): Promise<void> {
+    const changed = await releaseAll(counting, { ended, seen });
+    if (changed) {
+      await tidy(changed);
     }
-    const document: ReservationRecord = {
-      ...fields,
-      _id: request.attemptId,
-      schemaVersion: 'admission-reservation/v1',
-      revision: 1,
-      committed: nothing,
-      createdAt: lease.now,
-    };
-    return (await insertOnce(reservations, document)) ? document : undefined;
   }
 
-  const repair = (now: Date) => repairLedger({ ledger, reservations }, now);
+  const reserve = createReserve({ ...counting, own: reservations, tidy });
+  const repair = (now: Date) => repairLedger(counting, now);
 
   return {
     /**
      * Reserves runs, processes and memory together in every scope of the request, or nothing. Held already, it returns the
      * current reservation; expired before, it is made again if capacity remains.
      *
-     * The ledger is changed first and the document written second. A crash in between leaves a holder without a document: a
+     * The ledger is changed first and the document written second. A crash in between leaves a count without a document: a
      * repetition continues from it, and without one `repair` clears it.
      */
-    async reserve(
+    reserve: (
       request: AdmissionRequest,
       policies: CapacityPolicy[],
       { now, leaseMs }: { now: Date; leaseMs: number },
-    ): Promise<ReserveOutcome> {
-      const lease = { now: now.toISOString(), expiresAt: new Date(now.getTime() + leaseMs).toISOString() };
-      for (let attempt = 0; attempt < tries; attempt += 1) {
-        const existing = await reservations.get(request.attemptId);
-        if (existing?.state === 'active') {
-          return { outcome: 'held', reservation: existing };
-        }
-        if (existing?.state === 'released') {
-          return { outcome: 'over' };
-        }
-        const generation = (existing?.generation ?? 0) + 1;
-        const held = await ledger.hold(request, policies, { generation, at: lease.now });
-        if (!held.held && held.blocked.length > 0) {
-          return { outcome: 'blocked', policies: held.blocked, usage: held.usage };
-        }
-        if (!held.held) {
-          continue;
-        }
-        // Another writer may have written the document: one of both continues with it, or it is over and this count has to go.
-        const current =
-          (await record(request, policies, { generation, lease })) ?? (await reservations.get(request.attemptId));
-        if (current?.state === 'active' && current.generation === generation) {
-          return { outcome: 'held', reservation: current };
-        }
-        const keys = scopesOf(request).map(({ key }) => key);
-        await ledger.release(request.attemptId, { generation, requested: request.requested, keys });
-      }
-      throw new Error(`The reservation of ${request.attemptId} kept changing. Try again.`);
-    },
+    ) =>
+      reserve(request, policies, {
+        now: now.toISOString(),
+        expiresAt: new Date(now.getTime() + leaseMs).toISOString(),
+      }),
 
     get: (id: string) => reservations.get(id),
 
@@ -189,26 +129,34 @@ export async function createReservationStore(db: Database, workspaceId?: string)
     ): Promise<void> {
       const releasedAt = now.toISOString();
       const fields = { state: 'released' as const, release: { reason, releasedAt, evidence }, updatedAt: releasedAt };
-      const changed = await reservations.findOneAndUpdate(
-        { _id: id, state: { $in: ['active', 'expired'] } },
-        { $set: { ...fields, endedAt: releasedAt }, $inc: { revision: 1 } },
-      );
-      // Also when it was released before: that call may have died before it came to the ledger.
-      const record = changed ?? (await reservations.get(id));
-      if (record) {
-        await ledger.release(id, holderOf(record));
+      for (;;) {
+        const seen = await ledger.read();
+        const changed = await reservations.findOneAndUpdate(
+          { _id: id, state: { $in: ['active', 'expired'] } },
+          { $set: { ...fields, endedAt: releasedAt }, $inc: { revision: 1 } },
+        );
+        // Also when it was released before: that call may have died before it came to the ledger.
+        const record = changed ?? (await reservations.get(id));
+        if (record?.state === 'released') {
+          return endCount(record, seen);
+        }
+        if (!record) {
+          return;
+        }
+        // It was reserved between the two.
       }
     },
 
     /** Releases what a launch holds that stays queued: it may reserve again. */
     async releaseForRequeue(id: string, now: Date): Promise<void> {
+      const seen = await ledger.read();
       const at = now.toISOString();
       const changed = await reservations.findOneAndUpdate(
         { _id: id, state: 'active' },
         { $set: { state: 'expired', endedAt: at, updatedAt: at }, $inc: { revision: 1 } },
       );
       if (changed) {
-        await ledger.release(id, holderOf(changed));
+        await endCount(changed, seen);
       }
     },
 
@@ -271,6 +219,7 @@ export async function createReservationStore(db: Database, workspaceId?: string)
       );
       const ended: ReservationRecord[] = [];
       for (const { _id: id } of due) {
+        const seen = await ledger.read();
         // Renewed in between, it is not due any more.
         const expired = await reservations.findOneAndUpdate(
           { _id: id, state: 'active', leaseExpiresAt: { $lt: at } },
@@ -279,19 +228,19 @@ export async function createReservationStore(db: Database, workspaceId?: string)
         if (!expired) {
           continue;
         }
-        await ledger.release(id, holderOf(expired));
+        await endCount(expired, seen);
         ended.push(expired);
       }
       return ended;
     },
 
     /**
-     * Clears the remains of crashes in the ledger: holders whose reservation has ended, and, after a minute, holders whose
+     * Clears the remains of crashes in the ledger: counts whose reservation has ended, and, after a minute, counts whose
      * reservation was never written. Returns how many.
      */
     repair,
 
-    /** The same unless any worker did it within this time, in milliseconds: it reads everything that is reserved. */
+    /** The same unless any worker did it within this time, in milliseconds. */
     repairInTurn: async (now: Date, withinMs: number): Promise<number> =>
       (await turns.take('repair', now, withinMs)) ? repair(now) : 0,
 
@@ -366,7 +315,21 @@ export async function createReservationStore(db: Database, workspaceId?: string)
       return Number(sum?.runs ?? 0);
     },
 
-    holders: async (): Promise<string[]> => Object.keys((await ledger.read()).holders),
+    /** Whose runs the ledger counts. */
+    async holders(): Promise<string[]> {
+      const counted = await all.find({
+        state: { $in: ['active', 'released', 'expired'] },
+        'counted.generation': { $gte: 1 },
+      });
+      const { holders, counting: open, released } = await ledger.read();
+      const held = counted.flatMap(({ _id, counted: count }) =>
+        count && !released[entryOf(_id, count.generation)] ? [_id] : [],
+      );
+      return [...new Set([...Object.keys(holders), ...held, ...Object.keys(open).map((entry) => idOf(entry).id)])];
+    },
+
+    /** How many runs of all workspaces hold capacity. */
+    activeRuns: (): Promise<number> => all.count({ state: 'active' }),
 
     usage: async (): Promise<Usage> => (await ledger.read()).usage,
   };

@@ -1,15 +1,13 @@
 import { nothing } from '../../../domain/admission/capacity';
-import { sampleRequest } from '../../../domain/admission/sample-request';
-import { createCapacityLedger } from '../../../stores/runs/admission/capacity-ledger';
+import { createCapacityLedger, entryOf, idOf, type OpenCount } from '../../../stores/runs/admission/capacity-ledger';
 import { type Interleaving, interleaving } from '../interleaving';
 import type { OpenStore } from './open-store';
 
-const start = Date.parse('2026-01-01T00:00:00.000Z');
-const at = (ms: number): Date => new Date(start + ms);
+const at = new Date('2026-01-01T00:00:00.000Z').toISOString();
 const ledgerTable = 'admission-ledger';
 const one = { runs: 1, processes: 1, memoryMb: 512 };
 
-/** What capacity is counted in: one count for each attempt, of its latest generation. */
+/** What capacity is counted in: one count for each generation of a reservation, taken back once. */
 export function ledgerFences(open: OpenStore): void {
   describe('the capacity ledger', () => {
     let db: Interleaving;
@@ -23,51 +21,67 @@ export function ledgerFences(open: OpenStore): void {
       await db.close();
     });
 
-    const aRequest = (n = 0) =>
-      sampleRequest(`attempt_fence${String(n).padStart(7, '0')}`, { hostId: null, workspaceId: 'w' });
+    const entry = entryOf('attempt_a', 1);
+    const wanted = (n = 0): OpenCount => ({ at, requested: one, keys: ['global', `host_${n}`] });
     const usage = async () => (await ledger.read()).usage;
     const used = async () => (await usage()).global ?? nothing;
+    const count = (name: string, n = 0, epoch = 0) => ledger.count(name, wanted(n), { policies: [], epoch });
 
-    it('counts nothing for a generation that is over already', async () => {
-      const request = aRequest();
-      expect(await ledger.hold(request, [], { generation: 2, at: at(0).toISOString() })).toEqual({ held: true });
-      expect(await ledger.hold(request, [], { generation: 2, at: at(5).toISOString() })).toEqual({ held: true });
-      expect(await ledger.hold(request, [], { generation: 1, at: at(9).toISOString() })).toMatchObject({
-        held: false,
-        blocked: [],
-      });
+    it('names a count by the reservation and its generation', () => {
+      expect(idOf(entryOf('attempt_a:b', 12))).toEqual({ id: 'attempt_a:b', generation: 12 });
+    });
+
+    it('counts once what is counted again, and returns the count that there is', async () => {
+      expect(await count(entry, 1)).toMatchObject({ outcome: 'counted', count: wanted(1) });
+      expect(await count(entry, 2)).toMatchObject({ outcome: 'counted', count: wanted(1) });
       expect(await used()).toEqual(one);
-      expect((await ledger.read()).holders[request.attemptId]).toMatchObject({
-        generation: 2,
-        at: at(0).toISOString(),
+    });
+
+    it('takes a count back once, and counts nothing again that was released', async () => {
+      await count(entry);
+      expect(await ledger.release(entry, wanted(), 0)).toMatchObject({ counting: {}, released: { [entry]: true } });
+      expect(await ledger.release(entry, wanted(), 0)).toBeUndefined();
+      expect(await count(entry)).toEqual({ outcome: 'changed' });
+      expect(await used()).toEqual(nothing);
+    });
+
+    it('changes nothing for who has read it before entries were forgotten', async () => {
+      await count(entry);
+      await ledger.release(entry, wanted(), 0);
+      expect(await ledger.forget({ epoch: 0 }, { counting: [], released: [entry] })).toMatchObject({
+        released: {},
+        epoch: 1,
       });
+      expect(await ledger.forget({ epoch: 0 }, { counting: [], released: [] })).toBeUndefined();
+      expect(await ledger.release(entry, wanted(), 0)).toBeUndefined();
+      expect(await count(entry)).toEqual({ outcome: 'changed' });
+      expect(await used()).toEqual(nothing);
+    });
+
+    it('takes back a count without a reservation once, in the scopes that it is in', async () => {
+      await count(entry, 1);
+      await count(entryOf('attempt_b', 1), 1);
+      expect([await ledger.retract(entry), await ledger.retract(entry)]).toEqual([true, false]);
+      expect(await usage()).toMatchObject({ global: one, host_1: one });
     });
 
     it('forgets scopes without usage, and none that is used again at that moment', async () => {
-      const made = Array.from({ length: 80 }, (_, n) => aRequest(n));
-      for (const request of made) {
-        await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() });
+      const names = Array.from({ length: 80 }, (_, n) => entryOf(`attempt_${n}`, 1));
+      for (const [n, name] of names.entries()) {
+        await count(name, n);
       }
-      const last = made.pop()!;
-      const again = made.at(-1)!;
-      const keysOf = async (id: string) => (await ledger.read()).holders[id]!.keys;
-      const releaseFor = async ({ attemptId }: typeof last) =>
-        ledger.release(attemptId, { generation: 1, requested: one, keys: await keysOf(attemptId) });
-      for (const request of made) {
-        await releaseFor(request);
+      for (const [n, name] of names.slice(0, 64).entries()) {
+        await ledger.release(name, wanted(n), 0);
       }
-      const keys = await keysOf(last.attemptId);
+      expect(Object.keys(await usage())).toHaveLength(81);
       // Between the release and what it would forget, one of those scopes is used.
-      db.after(ledgerTable, 'findOneAndUpdate', () =>
-        ledger.hold(again, [], { generation: 1, at: at(1).toISOString() }),
-      );
-      await ledger.release(last.attemptId, { generation: 1, requested: one, keys });
-      expect(await used()).toEqual(one);
-      for (const key of await keysOf(again.attemptId)) {
-        expect((await usage())[key]?.runs).toBe(1);
-      }
-      await releaseFor(again);
-      expect(Object.keys(await usage()).length).toBeLessThan(80);
+      db.after(ledgerTable, 'findOneAndUpdate', () => count(entryOf('attempt_0', 2), 0));
+      await ledger.release(names[64]!, wanted(64), 0);
+      expect(await usage()).toMatchObject({ host_0: one, host_79: one });
+
+      await ledger.release(names[65]!, wanted(65), 0);
+      expect(Object.keys(await usage())).toHaveLength(81 - 65);
+      expect(await usage()).toMatchObject({ host_0: one, host_79: one, global: { runs: 15 } });
     });
   });
 }

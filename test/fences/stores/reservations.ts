@@ -1,7 +1,6 @@
 import { nothing, policiesOf } from '../../../domain/admission/capacity';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import type { Collection } from '../../../stores/port/collection';
-import { createCapacityLedger } from '../../../stores/runs/admission/capacity-ledger';
 import type { ReservationRecord } from '../../../stores/runs/admission/reservation-record';
 import { createReservationStore, type ReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { defaultFeatures } from '../../../stores/settings/settings-store';
@@ -109,33 +108,6 @@ export function reservationFences(open: OpenStore): void {
       expect(await used()).toEqual(nothing);
     });
 
-    it('counts a generation in the place of an earlier one that was left behind', async () => {
-      const ledger = await createCapacityLedger(db);
-      const request = aRequest();
-      expect(await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() })).toEqual({ held: true });
-      expect(await ledger.hold(request, [], { generation: 2, at: at(1).toISOString() })).toEqual({ held: true });
-      expect((await ledger.read()).holders[request.attemptId]).toMatchObject({ generation: 2 });
-      expect(await used()).toEqual(one);
-    });
-
-    it('forgets scopes without reservations, and no others', async () => {
-      const ledger = await createCapacityLedger(db);
-      const kept = aRequest();
-      await ledger.hold(kept, [], { generation: 1, at: at(0).toISOString() });
-      for (let n = 0; n < 40; n += 1) {
-        const request = aRequest();
-        await ledger.hold(request, [], { generation: 1, at: at(0).toISOString() });
-        const { requested, keys } = (await ledger.read()).holders[request.attemptId]!;
-        expect(await ledger.release(request.attemptId, { generation: 1, requested, keys })).toBe(true);
-      }
-      const { usage, holders } = await ledger.read();
-      const { keys } = holders[kept.attemptId]!;
-      expect(Object.keys(usage).length).toBeLessThan(80);
-      for (const key of keys) {
-        expect(usage[key]).toEqual(one);
-      }
-    });
-
     it('counts nothing without its ledger', async () => {
       await (await db.collection({ name: ledgerTable })).deleteMany({ _id: 'ledger' });
       await expect(store.usage()).rejects.toThrow('missing from the stores');
@@ -240,12 +212,6 @@ export function reservationFences(open: OpenStore): void {
 
       db.before(ledgerTable, 'findOneAndUpdate', () => undefined);
       expect((await reserve(request, 30)).outcome).toBe('held');
-      expect(await used()).toEqual(one);
-      // A late release of the generation before takes nothing of this one.
-      const ledger = await createCapacityLedger(db);
-      expect(await ledger.release(request.attemptId, { generation: 1, requested: one, keys: expired!.keys })).toBe(
-        false,
-      );
       expect(await used()).toEqual(one);
     });
 
@@ -353,16 +319,15 @@ export function reservationFences(open: OpenStore): void {
         const request = aRequest();
         await reserve(request);
         await store.releaseForRequeue(request.attemptId, at(10));
+        await store.repair(at(15));
         db.before(table, 'findOneAndUpdate', crash);
         await expect(reserve(request, 20)).rejects.toThrow(Crash);
         // Generation 2 is counted and not written: its document is that of generation 1, which has ended.
-        expect(await store.repair(at(30))).toBe(1);
+        expect(await store.repair(at(30))).toBe(0);
+        expect(await store.repair(at(aMinute + 20))).toBe(1);
         expect(await used()).toEqual(nothing);
-
-        await reserve(request, 40);
-        await raw.findOneAndUpdate({ _id: request.attemptId }, { $set: { generation: 9 } });
-        expect(await store.repair(at(50))).toBe(1);
-        expect(await used()).toEqual(nothing);
+        expect(await reserve(request, aMinute + 30)).toMatchObject({ outcome: 'held', reservation: { generation: 3 } });
+        expect(await used()).toEqual(one);
       });
     });
 

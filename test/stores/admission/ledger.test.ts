@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { scopesOf, treeKey } from '../../../domain/admission/capacity';
 import { sampleRequest } from '../../../domain/admission/sample-request';
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
-import { createCapacityLedger } from '../../../stores/runs/admission/capacity-ledger';
+import { createReservationStore } from '../../../stores/runs/admission/reservation-store';
 import { openSqlite } from '../../../stores/sqlite/database';
 
 let dir: TempDir;
@@ -14,30 +13,28 @@ beforeAll(async () => {
 afterAll(() => dir.remove());
 
 describe('capacity ledger', () => {
-  test('releases capacity however many runs hold some, and forgets scopes that none uses', async () => {
+  test('has the size of what is used, however many runs hold some, and forgets scopes that none uses', async () => {
     const log = createLog({ name: 'test', level: 'fatal' });
     const database = await openSqlite({ file: join(dir.path, 'board.sqlite'), log });
-    const ledger = await createCapacityLedger(database);
-    const generation = { generation: 1, at: new Date().toISOString() };
-    const holderOf = async (n: number) => {
-      const request = sampleRequest(`attempt_${n}`);
-      await ledger.hold(request, [], generation);
-      const keys = scopesOf(request).map(({ key }) => key);
-      return { id: request.attemptId, holder: { generation: 1, requested: request.requested, keys } };
-    };
-    // Each has two scopes of its own: its root task and its tree.
-    const held = await Promise.all(Array.from({ length: 272 }, (_, n) => holderOf(n)));
-    const ended = await Promise.all(Array.from({ length: 170 }, (_, n) => holderOf(272 + n)));
-    for (const { id, holder } of ended) {
-      expect(await ledger.release(id, holder)).toBe(true);
+    const ledgers = await database.collection({ name: 'admission-ledger' });
+    const store = await createReservationStore(database);
+    const size = async () => JSON.stringify(await ledgers.get('ledger')).length;
+    // Each has a host of its own, and as many share these.
+    const ids = Array.from({ length: 300 }, (_, n) => `attempt_${n}`);
+    const largest = { hosts: 0, runs: 0 };
+    for (const [n, id] of ids.entries()) {
+      const request = sampleRequest(id, { hostId: `h-${n % 150}` });
+      await store.reserve(request, [], { now: new Date(), leaseMs: 60_000 });
+      const phase = n < 150 ? 'hosts' : 'runs';
+      largest[phase] = Math.max(largest[phase], await size());
     }
-    const { holders, usage } = await ledger.read();
-    expect(Object.keys(holders)).toHaveLength(held.length);
-    expect(usage[treeKey('attempt_0')]).toMatchObject({ runs: 1 });
-    expect(usage.global).toMatchObject({ runs: held.length });
-    // Of the 340 scopes of those that ended no more are left than there may be.
-    const unused = Object.values(usage).filter(({ runs }) => runs === 0);
-    expect(unused.length).toBeLessThanOrEqual(64 + held.length);
+    expect(largest.runs).toBeLessThan(largest.hosts * 1.1);
+    for (const id of ids.slice(0, 280)) {
+      await store.release(id, { reason: 'completed', evidence: 'done', now: new Date() });
+    }
+    const usage = Object.values(await store.usage());
+    expect((await store.usage()).global).toMatchObject({ runs: 20 });
+    expect(usage.filter((scope) => scope?.runs === 0).length).toBeLessThanOrEqual(64);
     await database.close();
   });
 });
