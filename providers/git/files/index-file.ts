@@ -8,7 +8,7 @@ import { readPlainFile } from '../settings/plain-file';
 export interface IndexEntry {
   readonly path: string;
   readonly object: string;
-  /** As `git ls-files -s` prints it, but in octal: 0o160000 for a repository inside the worktree. */
+  /** 0o160000 for a repository inside the worktree. */
   readonly mode: number;
   readonly unmerged: boolean;
   /** Marks by which git ignores changes of the file: `assume-unchanged`, `skip-worktree`. */
@@ -81,21 +81,11 @@ function entryAt(content: Buffer, offset: number, end: number): FileEntry | unde
   if (offset + at.more + 2 > end) {
     return undefined;
   }
-  const flags = content.readUInt16BE(offset + at.flags);
-  const isExtended = (flags & 0x4000) !== 0;
-  const start = offset + at.more + (isExtended ? 2 : 0);
-  const nameEnd = content.indexOf(0, start);
-  const length = nameEnd - start;
-  const next = offset + ((start - offset + length + 8) & ~7);
+  const entry = new FileEntry(content, offset);
+  const { length, flags, more, next } = entry;
   // Git writes the length of a name, up to that of the longest it has room for.
-  if (nameEnd === -1 || length === 0 || Math.min(length, 0xfff) !== (flags & 0xfff) || next > end) {
-    return undefined;
-  }
-  const more = isExtended ? content.readUInt16BE(offset + at.more) : 0;
-  if ((more & ~0x6000) !== 0) {
-    return undefined;
-  }
-  return new FileEntry(content, { offset, start, nameEnd, next, flags, more });
+  const isWhole = length > 0 && Math.min(length, 0xfff) === (flags & 0xfff) && next <= end;
+  return isWhole && (more & ~0x6000) === 0 ? entry : undefined;
 }
 
 /** Extensions whose names begin with a small letter have to be understood: parts of the index are elsewhere, or left out. */
@@ -110,33 +100,39 @@ function hasOnlyOptional(content: Buffer, from: number, end: number): boolean {
   return offset === end;
 }
 
-interface Place {
-  offset: number;
-  start: number;
-  nameEnd: number;
-  next: number;
-  flags: number;
-  more: number;
-}
-
 /** Its texts are made when they are asked for: most are not. */
 class FileEntry implements IndexEntry {
+  readonly flags: number;
+  readonly more: number;
+  readonly length: number;
+  private readonly start: number;
+
   constructor(
     private readonly content: Buffer,
-    private readonly place: Place,
-  ) {}
+    private readonly offset: number,
+  ) {
+    this.flags = content.readUInt16BE(offset + at.flags);
+    const isExtended = (this.flags & 0x4000) !== 0;
+    this.more = isExtended ? content.readUInt16BE(offset + at.more) : 0;
+    this.start = offset + at.more + (isExtended ? 2 : 0);
+    let end = this.start;
+    while (end < content.length && content[end] !== 0) {
+      end += 1;
+    }
+    this.length = end - this.start;
+  }
 
   get path(): string {
-    return this.content.toString('utf8', this.place.start, this.place.nameEnd);
+    return this.content.toString('utf8', this.start, this.start + this.length);
   }
 
   get object(): string {
-    const start = this.place.offset + at.object;
+    const start = this.offset + at.object;
     return this.content.toString('hex', start, start + hashBytes);
   }
 
   get mode(): number {
-    return this.content.readUInt32BE(this.place.offset + at.mode);
+    return this.content.readUInt32BE(this.offset + at.mode);
   }
 
   get unmerged(): boolean {
@@ -144,25 +140,33 @@ class FileEntry implements IndexEntry {
   }
 
   get assumed(): boolean {
-    return (this.place.flags & 0x8000) !== 0;
+    return (this.flags & 0x8000) !== 0;
   }
 
   get skipped(): boolean {
-    return !this.unmerged && (this.place.more & 0x4000) !== 0;
-  }
-
-  get next(): number {
-    return this.place.next;
+    return !this.unmerged && (this.more & 0x4000) !== 0;
   }
 
   get stage(): number {
-    return (this.place.flags >> 12) & 3;
+    return (this.flags >> 12) & 3;
+  }
+
+  /** Where the next entry begins: a name is followed by one to eight zeros. */
+  get next(): number {
+    return this.offset + ((this.start + this.length - this.offset + 8) & ~7);
   }
 
   /** Whether it comes after another one, in the order that git insists on. */
   follows(other: FileEntry): boolean {
-    const { start, nameEnd } = other.place;
-    const order = this.content.compare(this.content, start, nameEnd, this.place.start, this.place.nameEnd);
+    const { content } = this;
+    // The zero at the end of a name comes before any other byte.
+    let [mine, others] = [this.start, other.start];
+    const end = this.start + this.length;
+    while (mine < end && content[mine] === content[others]) {
+      mine += 1;
+      others += 1;
+    }
+    const order = (content[mine] ?? 0) - (content[others] ?? 0);
     return order > 0 || (order === 0 && other.stage !== 0 && this.stage > other.stage);
   }
 }

@@ -123,17 +123,24 @@ function entriesOf(directory: string) {
   }
 }
 
-/** `<object> <name>`, and `^<object>` for what the tag on the line before leads to. */
-function packedRefs(commonDir: string): Map<string, string> | undefined {
+/** What the file was that was read last, of whichever repository, and its references: a listing asks for many. */
+let latest: { content: Buffer; refs: ReadonlyMap<string, string> | undefined } | undefined;
+
+function packedRefs(commonDir: string): ReadonlyMap<string, string> | undefined {
   const content = readPlainFile(join(commonDir, 'packed-refs'), { most: mostPacked });
-  if (content === undefined) {
-    return undefined;
+  if (!content) {
+    return content === null ? new Map() : undefined;
   }
+  if (!latest?.content.equals(content)) {
+    latest = { content, refs: parsePacked(content.toString('latin1')) };
+  }
+  return latest.refs;
+}
+
+/** `<object> <name>`, and `^<object>` for what the tag on the line before leads to. */
+function parsePacked(text: string): Map<string, string> | undefined {
   const refs = new Map<string, string>();
-  if (content === null) {
-    return refs;
-  }
-  const [header = '', ...lines] = content.toString('latin1').split('\n');
+  const [header = '', ...lines] = text.split('\n');
   if (!/^# pack-refs with: [a-z -]*\bsorted\b/.test(header) || lines.pop() !== '') {
     return undefined;
   }

@@ -78,7 +78,7 @@ async function take(root: string, action: Step): Promise<unknown> {
 /** `<tag> <mode> <object> <stage>\t<path>`: what `git ls-files -v -s` prints of an entry. */
 function lineOf({ path: name, object, mode, unmerged, assumed, skipped }: IndexEntry): string {
   const tag = unmerged ? 'M' : skipped ? 'S' : 'H';
-  return `${assumed ? tag.toLowerCase() : tag} ${mode.toString(8)} ${object} ${unmerged ? 1 : 0}\t${name}`;
+  return `${assumed ? tag.toLowerCase() : tag} ${mode.toString(8).padStart(6, '0')} ${object} ${unmerged ? 1 : 0}\t${name}`;
 }
 
 async function ofGit(): Promise<string[] | undefined> {
