@@ -1,11 +1,11 @@
 /**
  * How many git processes a run starts, step by step: in a new worktree, in one that is there, and with an agent that changes
  * a file; in a repository without a remote and in one with it. Beside them, the commands that a person who does the same by hand
- * cannot do without, and how long those take.
+ * cannot do without, and how long those take. CPU is that of the processes, their starts and git's own children, in milliseconds.
  *
  *     npm run build && node dist/bench/gits.js
  *
- * With `--commands` it prints each command, too. Processes that git starts itself are not counted.
+ * With `--commands` it prints each command, too, with its CPU. Processes that git starts itself are not counted.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ interface Step {
 
 interface Scenario {
   name: string;
-  gits: { step: string; command: string }[];
+  gits: { step: string; command: string; cpuMs: number }[];
 }
 
 const millis = (time: unknown): number => {
@@ -101,7 +101,7 @@ async function measure(
   await connection.close();
   return scenarios.map(({ name, gits }) => ({
     name,
-    gits: gits.map(({ at, command }) => ({ step: stepAt(steps, at), command })),
+    gits: gits.map(({ at, ...git }) => ({ step: stepAt(steps, at), ...git })),
   }));
 }
 
@@ -153,8 +153,10 @@ function print(scenarios: readonly Scenario[], byHand: Record<string, { gits: nu
   ]);
   const floor = (of: 'gits' | 'ms') => Object.fromEntries(scenarios.map(({ name }) => [name, byHand[name]?.[of] ?? 0]));
   const ratio = ({ name, gits }: Scenario) => Math.round((gits.length / (byHand[name]?.gits ?? NaN)) * 10) / 10;
+  const cpu = ({ name, gits }: Scenario) => [name, gits.reduce((sum, { cpuMs }) => sum + cpuMs, 0)] as const;
   console.table({
     ...Object.fromEntries(rows),
+    'all, CPU ms': Object.fromEntries(scenarios.map(cpu)),
     'by hand': floor('gits'),
     'by hand, ms': floor('ms'),
     'all, times by hand': Object.fromEntries(scenarios.map((scenario) => [scenario.name, ratio(scenario)])),
@@ -162,8 +164,8 @@ function print(scenarios: readonly Scenario[], byHand: Record<string, { gits: nu
   if (process.argv.includes('--commands')) {
     for (const { name, gits } of scenarios) {
       console.log(`\n${name}`);
-      for (const { step, command } of gits) {
-        console.log(`  ${step}: git ${command.slice(0, 200)}`);
+      for (const { step, command, cpuMs } of gits) {
+        console.log(`  ${step}: ${cpuMs} ms: git ${command.slice(0, 200)}`);
       }
     }
   }
@@ -171,7 +173,7 @@ function print(scenarios: readonly Scenario[], byHand: Record<string, { gits: nu
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'runboard-bench-'));
-  const { path, started } = await countingGit(directory);
+  const { path, started } = await countingGit(directory, { cpu: true });
   const service = await startAll({
     environment: { ...openService, PATH: path },
     dataDir: join(directory, 'data'),

@@ -6,6 +6,8 @@ import { findCommand } from '../processes/find-command';
 export interface StartedGit {
   at: number;
   command: string;
+  /** What it and its own children took of a core, in milliseconds; 0 unless that is measured. */
+  cpuMs: number;
 }
 
 export interface CountingGit {
@@ -14,8 +16,12 @@ export interface CountingGit {
   readonly started: () => Promise<StartedGit[]>;
 }
 
-/** Counts the git processes that are started with its `PATH`. Those that git starts by itself are not counted. */
-export async function countingGit(directory: string): Promise<CountingGit> {
+/**
+ * Counts the git processes that are started with its `PATH`. Those that git starts by itself are not counted.
+ *
+ * @param options.cpu measures each as well: it is a child of the script then, and counts when it has ended
+ */
+export async function countingGit(directory: string, { cpu = false } = {}): Promise<CountingGit> {
   const real = findCommand('git', process.env.PATH ?? '');
   if (!('path' in real)) {
     throw new Error(real.problem);
@@ -24,11 +30,19 @@ export async function countingGit(directory: string): Promise<CountingGit> {
   const log = join(directory, 'counting-git.log');
   await mkdir(bin);
   await writeFile(log, '');
+  const run = `'${real.path}' "$@"`;
   // One short write each: the lines of processes at the same time stay whole.
+  const write = `printf '%s\\n' "\${line:0:4000}" >>'${log}'`;
+  const measured = `exec 3>&1 4>&2
+TIMEFORMAT='%3U %3S'
+cpu=$( { time ${run} >&3 2>&4 3>&- 4>&-; } 2>&1)
+code=$?
+line="$cpu $line"
+${write}
+exit $code`;
   const script = `#!/bin/bash
 line="$EPOCHREALTIME"$'\\t'"\${*//$'\\n'/ }"
-printf '%s\\n' "\${line:0:4000}" >>'${log}'
-exec '${real.path}' "$@"
+${cpu ? measured : `line="0 0 $line"\n${write}\nexec ${run}`}
 `;
   await writeFile(join(bin, 'git'), script);
   await chmod(join(bin, 'git'), 0o755);
@@ -38,7 +52,13 @@ exec '${real.path}' "$@"
   };
 }
 
+/** `<user> <system> <start>\t<arguments>`, with times in seconds. */
 function parse(line: string): StartedGit {
-  const [at = '', args = ''] = line.split('\t');
-  return { at: Number(at) * 1000, command: args.replace(/^(?:-c \S+ )+/, '') };
+  const [facts = '', args = ''] = line.split('\t');
+  const [user, system, at] = facts.split(' ').map(Number);
+  return {
+    at: (at ?? 0) * 1_000,
+    command: args.replace(/^(?:-c \S+ )+/, ''),
+    cpuMs: Math.round(((user ?? 0) + (system ?? 0)) * 1_000),
+  };
 }

@@ -39,7 +39,6 @@ import { type BranchRequest, resolveBase } from './refs/resolve-base';
 import { createTransfer, type GitTransfer } from './refs/transfer';
 import { type UnloggedBranch, unloggedBranches } from './refs/unlogged-branches';
 import { withInspectionDirectory } from './repository/inspecting';
-import { trackedInstructions } from './repository/tracked-instructions';
 import { commitInventory, type SeenWorktree, worktreeInventory } from './repository/trust-inventory';
 import { createGitRunner, type GitRunner, type GitRunnerOptions } from './run-git';
 import type { ConfigureRequest, RecordedSettings } from './settings/repository-settings';
@@ -167,19 +166,12 @@ function gitWith({
         ),
       ),
     );
-  return gitOf(runner, transfer, { tracked: trackedInstructions(runner), inspect });
+  return gitOf(runner, transfer, inspect);
 }
 
-/** What does not depend on who holds a worktree. */
-interface Unfenced {
-  tracked: ReturnType<typeof trackedInstructions>;
-  inspect: Git['inspecting'];
-}
-
-function gitOf(git: GitRunner, transfer: GitTransfer, unfenced: Unfenced): Git {
-  const { tracked, inspect } = unfenced;
+function gitOf(git: GitRunner, transfer: GitTransfer, inspect: Git['inspecting']): Git {
   return {
-    under: (fence) => gitOf(fencedBy(git, fence), transfer, unfenced),
+    under: (fence) => gitOf(fencedBy(git, fence), transfer, inspect),
     inspecting: inspect,
     resolveBase: (request) => resolveBase(git, request),
     readHead: ({ repositoryPath }) => readHead(git, repositoryPath),
@@ -197,7 +189,7 @@ function gitOf(git: GitRunner, transfer: GitTransfer, unfenced: Unfenced): Git {
     captureCheckpoint: (request) => captureCheckpoint(git, request),
     previewRewind: (request) => previewRewind(git, request),
     rewindWorkspace: (request) => rewindWorkspace(git, request),
-    worktreeInventory: (request) => worktreeInventory(git, tracked, request),
+    worktreeInventory: (request) => worktreeInventory(git, request),
     commitInventory: (request) => commitInventory(git, request),
     diffs: createDiffs(git),
     conflicts: createConflicts(git),

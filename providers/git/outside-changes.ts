@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { listRefFiles, type Ref } from './refs/ref-files';
 import type { GitRunner } from './run-git';
 import { type DescribedSetting, describeSettings } from './settings/describe';
+import { fromFiles } from './settings/from-files';
 import { readStatus } from './status';
 import type { ListedWorktree } from './worktrees/worktree-git';
 import { listWorktrees } from './worktrees/worktree-list';
@@ -56,14 +58,20 @@ async function describePrimary(git: GitRunner, path: string): Promise<Repository
 }
 
 async function listRefs(git: GitRunner, cwd: string): Promise<RepositorySnapshot['refs']> {
+  const refs = await listedRefs(git, cwd);
+  return refs.length > maxListed ? null : refs;
+}
+
+async function listedRefs(git: GitRunner, cwd: string): Promise<Ref[]> {
+  const read = await fromFiles(git, cwd, ({ commonDir }) => listRefFiles(commonDir, ['refs/heads', 'refs/tags']));
+  if (read) {
+    return read;
+  }
   const format = '--format=%(refname) %(objectname)';
   const { stdout } = await git(['for-each-ref', format, `--count=${maxListed + 1}`, 'refs/heads', 'refs/tags'], {
     cwd,
   });
   const lines = stdout.split('\n').filter((line) => line !== '');
-  if (lines.length > maxListed) {
-    return null;
-  }
   return lines.map((line) => {
     const [name = '', sha = ''] = line.split(' ');
     return { name, sha };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { compact } from '../../../platform/json/compact';
-import { commitTree, readCommit, writeIndexTree, writeWorktreeTree } from '../files/trees';
+import { commitTree, readHeadCommit, writeIndexTree, writeWorktreeTree } from '../files/trees';
 import { GitError } from '../git-error';
 import { unfinishedOperation } from '../operation-state';
 import { baselineRef } from '../refs/names';
@@ -104,7 +104,7 @@ async function storeSnapshot(
   { attemptId, status }: { attemptId: string; status: WorktreeStatus },
 ): Promise<string> {
   const cwd = location.path;
-  const head = await readCommit(git, cwd, status.headSha);
+  const head = await readHeadCommit(git, cwd, status.headSha);
   if (!head) {
     throw new GitError('unknown-ref', `${cwd} has no commit yet.`);
   }

@@ -4,6 +4,7 @@ import { isDamagedIndex } from '../git-error';
 import { gitFields, type GitRunner } from '../run-git';
 import { type FileStatus, readStatus, untrackedIn, type WorktreeStatus } from '../status';
 import { relocateWorktree } from '../worktrees/worktree-location';
+import { readIndex } from './index-file';
 import { resolveCommit, writeWorktreeTree } from './trees';
 
 /** The most commits and the most files that are listed. */
@@ -71,8 +72,8 @@ async function isUnchanged(
   if (!status || baseline.dirty || status.headSha !== baseline.headSha || status.entries.length > 0) {
     return false;
   }
-  const marks = await withIndex(gitFields(git, ['ls-files', '-v', '-z'], { cwd }));
-  return marks?.every((line) => line.startsWith('H ')) ?? false;
+  const entries = await withIndex(readIndex(git, cwd));
+  return entries?.every(({ unmerged, assumed, skipped }) => !unmerged && !assumed && !skipped) ?? false;
 }
 
 /** The commits that are reachable from HEAD and not from the baseline's HEAD, the newest first; one more than are listed. */

@@ -1,7 +1,7 @@
 import { GitError } from '../git-error';
 import { unfinishedOperation } from '../operation-state';
 import { assertBranchName, resultRef } from '../refs/names';
-import { setRef } from '../refs/set-ref';
+import { refTarget, setRef } from '../refs/set-ref';
 import type { GitRunner } from '../run-git';
 import { readStatus, type WorktreeStatus } from '../status';
 import { clearStaleLocks } from '../worktrees/locks';
@@ -11,8 +11,9 @@ import {
   verifyStill,
   type WorktreeLocation,
 } from '../worktrees/worktree-location';
+import type { CommitHead } from './recent-commits';
 import { diffTrees, type TreeChange } from './tree-diff';
-import { type CommitFacts, commitTree, readCommit, writeWorktreeTree } from './trees';
+import { type CommitFacts, commitTree, readCommit, readHeadCommit, writeWorktreeTree } from './trees';
 
 export interface StoreWorkRequest extends RecordedWorktree {
   gitDir?: string | undefined;
@@ -51,11 +52,11 @@ export async function storeWork(git: GitRunner, request: StoreWorkRequest): Prom
     throw new GitError('outside', `${cwd} is a primary checkout.`);
   }
   const status = await readStatus(git, cwd);
-  const head = await readCommit(git, cwd, status.headSha);
+  const head = await readHeadCommit(git, cwd, status.headSha);
   if (!head) {
     return undefined;
   }
-  const [earlier, tree] = await Promise.all([readCommit(git, cwd, ref), writeWorktreeTree(git, location)]);
+  const [earlier, tree] = await Promise.all([earlierCommit(git, cwd, ref), writeWorktreeTree(git, location)]);
   if (tree === head.tree) {
     return earlier?.sha === head.sha ? completeCommit(git, location, { earlier, request }) : undefined;
   }
@@ -71,6 +72,12 @@ export async function storeWork(git: GitRunner, request: StoreWorkRequest): Prom
     await alignIndex(git, cwd, sha);
   }
   return { sha, ref, files: changes.length, withheld: withheld ?? null };
+}
+
+/** What an earlier try has stored. */
+async function earlierCommit(git: GitRunner, cwd: string, ref: string): Promise<CommitFacts | undefined> {
+  const sha = await refTarget(git, cwd, ref);
+  return sha === undefined ? undefined : readCommit(git, cwd, sha);
 }
 
 /** Repeats the end of a try that moved the branch, and may have been killed before the index followed. */
@@ -109,7 +116,7 @@ const repositoryMode = '160000';
 function commit(
   git: GitRunner,
   cwd: string,
-  { head, tree, request: { message, author } }: { head: CommitFacts; tree: string; request: StoreWorkRequest },
+  { head, tree, request: { message, author } }: { head: CommitHead; tree: string; request: StoreWorkRequest },
 ): Promise<string> {
   const date = Math.floor(Date.now() / 1_000);
   const ended = message.endsWith('\n') ? message : `${message}\n`;

@@ -4,8 +4,12 @@ import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compact } from '../../../platform/json/compact';
 import { GitError, isDamagedIndex } from '../git-error';
-import { gitFields, type GitRunner, gitText } from '../run-git';
+import { readRefFile } from '../refs/ref-files';
+import { type GitRunner, gitText } from '../run-git';
+import { fromFiles, type RepositoryFiles } from '../settings/from-files';
 import type { WorktreeLocation } from '../worktrees/worktree-location';
+import { type IndexEntry, readIndex } from './index-file';
+import { type CommitHead, rememberCommit, rememberedCommit } from './recent-commits';
 
 /** Makes git use another index. */
 type IndexVariables = { GIT_INDEX_FILE: string };
@@ -52,15 +56,16 @@ interface Blind {
 }
 
 async function blindSpots(git: GitRunner, cwd: string, env?: IndexVariables): Promise<Blind> {
-  // `<tag> <mode> <object> <stage>\t<path>`
-  const lines = await gitFields(git, ['ls-files', '-v', '-s', '-z'], { cwd, ...compact({ env }) });
-  const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
-  const marked = (mark: RegExp): string[] => lines.filter((line) => mark.test(line)).map(pathOf);
-  const repositories = lines
-    .filter((line) => line.startsWith('160000 ', 2))
-    .map((line) => ({ path: pathOf(line), commit: line.slice(9).split(' ')[0] ?? '' }));
-  return { assumed: marked(/^[a-z] /), skipped: marked(/^[Ss] /), repositories };
+  const entries = await readIndex(git, cwd, env);
+  const pathsOf = (marked: (entry: IndexEntry) => boolean): string[] => entries.filter(marked).map(({ path }) => path);
+  const repositories = entries
+    .filter(({ mode }) => mode === repositoryMode)
+    .map(({ path, object }) => ({ path, commit: object }));
+  return { assumed: pathsOf(({ assumed }) => assumed), skipped: pathsOf(({ skipped }) => skipped), repositories };
 }
+
+/** How an index lists a repository inside the worktree. */
+const repositoryMode = 0o160000;
 
 /** Whether changes could be hidden from `readStatus` by marks, and the repositories inside that it does not look into. */
 export async function unseenByStatus(
@@ -218,11 +223,13 @@ export async function commitTree(
   const authorship: Record<string, string> = author
     ? { GIT_AUTHOR_NAME: author.name, GIT_AUTHOR_EMAIL: author.email }
     : {};
-  return gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
+  const sha = await gitText(git, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
     cwd,
     input: message,
     env: { ...authorship, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when },
   });
+  rememberCommit(git, cwd, { sha, tree, date });
+  return sha;
 }
 
 export interface CommitFacts {
@@ -236,6 +243,11 @@ export interface CommitFacts {
 
 /** The commit a name leads to; `undefined` when it leads to none. */
 export async function resolveCommit(git: GitRunner, cwd: string, name: string): Promise<string | undefined> {
+  const isMissing = ({ commonDir }: RepositoryFiles): true | undefined =>
+    readRefFile(commonDir, name) === null || undefined;
+  if (name.startsWith('refs/') && (await fromFiles(git, cwd, isMissing))) {
+    return undefined;
+  }
   const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const { exitCode, stdout } = await git(question, { cwd, okCodes: [1] });
   return exitCode === 0 ? stdout.trim() : undefined;
@@ -255,5 +267,12 @@ export async function readCommit(git: GitRunner, cwd: string, name: string): Pro
     return undefined;
   }
   const [sha = '', tree = '', parents = '', date = '0', ...message] = fields.split('\0');
-  return { sha, tree, parents: parents.split(' ').filter(Boolean), date: Number(date), message: message.join('\0') };
+  const facts = { sha, tree, parents: parents.split(' ').filter(Boolean), date: Number(date) };
+  rememberCommit(git, cwd, facts);
+  return { ...facts, message: message.join('\0') };
+}
+
+/** The commit of HEAD by its name, for a commit on top of it: git verifies there that it is still there. */
+export async function readHeadCommit(git: GitRunner, cwd: string, sha: string): Promise<CommitHead | undefined> {
+  return rememberedCommit(git, cwd, sha) ?? (await readCommit(git, cwd, sha));
 }

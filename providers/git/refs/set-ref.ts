@@ -1,11 +1,17 @@
 import { GitError } from '../git-error';
 import { type GitRunner, gitText } from '../run-git';
+import { fromFiles } from '../settings/from-files';
+import { readRefFile } from './ref-files';
 
 /** What git takes for "there is no such reference". */
 const nothing = (sha: string): string => '0'.repeat(sha.length);
 
 /** The object a reference names; `undefined` when there is no such reference. */
 export async function refTarget(git: GitRunner, cwd: string, ref: string): Promise<string | undefined> {
+  const read = await fromFiles(git, cwd, ({ commonDir }) => readRefFile(commonDir, ref));
+  if (read !== undefined) {
+    return read ?? undefined;
+  }
   const current = await gitText(git, ['rev-parse', '--quiet', '--verify', '--end-of-options', ref], { cwd }).catch(
     (error: unknown) => {
       if (error instanceof GitError && (error.code === 'failed' || error.code === 'unknown-ref')) {

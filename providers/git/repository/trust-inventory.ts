@@ -8,7 +8,7 @@ import { rootedFiles } from '../files/rooted-files';
 import { gitFields, type GitRunner, gitText } from '../run-git';
 import { readStatus, untrackedIn } from '../status';
 import { locateWorktree, type RecordedWorktree } from '../worktrees/worktree-location';
-import type { TrackedInstructions } from './tracked-instructions';
+import { trackedInstructions } from './tracked-instructions';
 
 /** The most files that are listed; no one has read a workspace that brings more. */
 const most = 1_000;
@@ -27,14 +27,12 @@ export interface SeenWorktree {
  */
 export async function worktreeInventory(
   git: GitRunner,
-  tracked: TrackedInstructions,
   { seen, ...recorded }: RecordedWorktree & { seen?: SeenWorktree },
 ): Promise<WorkspaceInventory> {
-  const location = locateWorktree(git, recorded);
-  const { path: root } = location;
+  const { path: root } = locateWorktree(git, recorded);
   const [{ headSha, untracked }, listed] = await Promise.all([
     seen ?? readStatus(git, root).then((status) => ({ ...status, untracked: untrackedIn(status) })),
-    tracked(location),
+    trackedInstructions(git, root),
   ]);
   const left = untracked.filter((path) => isNestedInstruction(path));
   const inventory = new Found();

@@ -96,6 +96,13 @@ export function createRepositorySettings(
       };
     },
 
+    /** The repository's own settings among those that git is run with in a directory. */
+    async recorded(cwd: string): Promise<readonly Setting[]> {
+      const { commonDir } = this.place(cwd);
+      verifyLocation(settingsDir, cwd, commonDir);
+      return (await recordedIn(await directoryOf(commonDir))).settings;
+    },
+
     /** The directories with further objects that the repository had when it was configured. */
     alternatesOf: async (commonDir: string): Promise<string[]> =>
       (await recordedIn(await directoryOf(commonDir))).alternates ?? [],

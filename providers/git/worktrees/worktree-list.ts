@@ -1,9 +1,11 @@
 import { basename, dirname } from 'node:path';
 import type { GitRunner } from '../run-git';
+import { fromFiles } from '../settings/from-files';
+import { readWorktreeList } from './worktree-files';
 import type { ListedWorktree } from './worktree-git';
 
 /** Parses `git worktree list --porcelain -z`. */
-function parseWorktrees(output: string): ListedWorktree[] {
+export function parseWorktrees(output: string): ListedWorktree[] {
   return output
     .split('\0\0')
     .filter((record) => record !== '')
@@ -28,8 +30,12 @@ const primaryPath = (commonDir: string): string => (basename(commonDir) === '.gi
 
 /** Every worktree of a repository, its primary checkout first. */
 export async function listWorktrees(git: GitRunner, cwd: string): Promise<ListedWorktree[]> {
-  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
-  const [first, ...others] = parseWorktrees(stdout);
+  const [first, ...others] = (await fromFiles(git, cwd, readWorktreeList)) ?? (await askGit(git, cwd));
   // Git takes the directory it was given for the repository's own.
   return first ? [{ ...first, path: primaryPath(git.repositories.place(cwd).commonDir) }, ...others] : others;
+}
+
+async function askGit(git: GitRunner, cwd: string): Promise<ListedWorktree[]> {
+  const { stdout } = await git(['worktree', 'list', '--porcelain', '-z'], { cwd });
+  return parseWorktrees(stdout);
 }

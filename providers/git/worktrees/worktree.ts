@@ -6,10 +6,12 @@ import { resolveCommit } from '../files/trees';
 import { GitError } from '../git-error';
 import { assertBranchName, assertObjectName } from '../refs/names';
 import { type GitRunner, gitText } from '../run-git';
+import { fromFiles } from '../settings/from-files';
 import { makeShared } from '../settings/private-directory';
 import { readPath } from './linked-worktree';
 import { clearStaleLocks } from './locks';
 import { verifyDirectory, type WorktreeIdentity } from './verify-worktree';
+import { readHead } from './worktree-files';
 import type { ListedWorktree } from './worktree-git';
 import { listWorktrees } from './worktree-list';
 import { locateWorktree, type RecordedWorktree, type WorktreeLocation, writeLink } from './worktree-location';
@@ -149,6 +151,11 @@ async function populate(git: GitRunner, repository: string, path: string): Promi
   await git(['worktree', 'unlock', path], { cwd: repository });
 }
 
+async function headOf(git: GitRunner, cwd: string): Promise<string> {
+  const inFiles = await fromFiles(git, cwd, ({ commonDir, gitDir }) => readHead(commonDir, gitDir));
+  return inFiles?.headSha ?? (await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd }));
+}
+
 /**
  * Makes sure that the worktree exists on its branch. Already there is success, and what a killed call left is finished;
  * files that others put there are never deleted.
@@ -193,6 +200,6 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
     await populate(git, repository, path);
   }
   const listed = created || wasLocked ? null : registered.headSha;
-  const headSha = isCommit(listed) ? listed : await gitText(git, ['rev-parse', '--verify', 'HEAD'], { cwd: path });
+  const headSha = isCommit(listed) ? listed : await headOf(git, path);
   return { path, branch, headSha, created, identity: location.identity, gitDir: location.gitDir, worktrees };
 }

@@ -36,35 +36,62 @@ describe('git processes of a run', () => {
     expect(await started()).toEqual(['fetch', 'remote', 'rev-parse']);
   });
 
-  it('a worktree is made with seven, and found with one', async () => {
+  it('a worktree is made with four, and found with none', async () => {
     const request = { ...at.request, worktreePath: join(at.insideDir, 'second'), branch: 'board/second' };
     const made = await at.git.ensureWorktree(request);
-    const making = ['reset', 'rev-parse', 'rev-parse', 'rev-parse', 'worktree', 'worktree', 'worktree'];
+    const making = ['reset', 'rev-parse', 'worktree', 'worktree'];
     expect(await started()).toEqual(making);
     expect(await at.git.ensureWorktree({ ...request, identity: made.identity })).toMatchObject({ created: false });
-    expect(await started()).toEqual(['worktree']);
+    expect(await started()).toEqual([]);
   });
 
-  it('an attempt begins with seven, and its changes are read with two, or five where there are some', async () => {
+  it('an attempt begins with four, and its changes are read with one, or four where there are some', async () => {
     const { git, worktree, request } = at;
     const { identity, worktrees } = await git.ensureWorktree(request);
     await git.snapshotRepository({ worktreePath: worktree, identity });
+    await git.captureBaseline({ worktreePath: worktree, identity, attemptId: 'attempt_earlier1' });
     await started();
 
     const baseline = await git.captureBaseline({ worktreePath: worktree, identity, attemptId: 'attempt_12345678' });
     await git.snapshotRepository({ worktreePath: worktree, identity, worktrees });
-    expect(await started()).toEqual([
-      ...['commit-tree', 'for-each-ref', 'log', 'rev-parse', 'status', 'status', 'update-ref'],
-    ]);
+    await git.worktreeInventory({
+      worktreePath: worktree,
+      identity,
+      seen: { headSha: baseline.headSha, untracked: [] },
+    });
+    expect(await started()).toEqual(['commit-tree', 'status', 'status', 'update-ref']);
 
     expect(await git.collectChanges({ worktreePath: worktree, baseline })).toMatchObject({ changedFiles: [] });
-    expect(await started()).toEqual(['ls-files', 'status']);
+    expect(await started()).toEqual(['status']);
     await git.snapshotRepository({ worktreePath: worktree, identity });
-    expect(await started()).toEqual(['for-each-ref', 'status', 'worktree']);
+    expect(await started()).toEqual(['status']);
 
     await put(worktree, { 'new.txt': 'new\n' });
     const changedFiles = [{ path: 'new.txt', status: 'untracked' }];
     expect(await git.collectChanges({ worktreePath: worktree, baseline })).toMatchObject({ changedFiles });
-    expect(await started()).toEqual(['add', 'diff-tree', 'ls-files', 'status', 'write-tree']);
+    expect(await started()).toEqual(['add', 'diff-tree', 'status', 'write-tree']);
+  });
+
+  it('stores work with nine, and needs none for HEAD after that', async () => {
+    const { git, worktree, request } = at;
+    const { identity, branch } = await git.ensureWorktree(request);
+    await put(worktree, { 'stored.txt': 'stored\n' });
+    await started();
+    await git.storeWork({ worktreePath: worktree, identity, id: 'attempt_12345678', branch, message: 'Work' });
+    expect(await started()).toEqual([
+      ...[
+        'add',
+        'commit-tree',
+        'diff-tree',
+        'read-tree',
+        'status',
+        'update-index',
+        'update-ref',
+        'update-ref',
+        'write-tree',
+      ],
+    ]);
+    await git.captureBaseline({ worktreePath: worktree, identity, attemptId: 'attempt_later123' });
+    expect(await started()).toEqual(['commit-tree', 'status', 'update-ref']);
   });
 });
