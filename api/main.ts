@@ -1,4 +1,4 @@
-import '../platform/processes/install';
+import '../platform/processes/parts/preload';
 import { Client, Connection } from '@temporalio/client';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { ListenError } from '../platform/http/server/server';

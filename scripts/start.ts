@@ -1,4 +1,4 @@
-import '../platform/processes/install';
+import '../platform/processes/parts/preload';
 import { EnvironmentError } from '../platform/config/env';
 import { DiskFullError } from '../platform/errors/disk-full';
 import { createLog } from '../platform/log/log';

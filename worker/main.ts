@@ -1,4 +1,4 @@
-import '../platform/processes/install';
+import '../platform/processes/parts/preload';
 import { join } from 'node:path';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';

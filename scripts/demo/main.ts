@@ -1,4 +1,4 @@
-import '../../platform/processes/install';
+import '../../platform/processes/parts/preload';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

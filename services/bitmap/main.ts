@@ -1,4 +1,4 @@
-import '../../platform/processes/install';
+import '../../platform/processes/parts/preload';
 import { environmentOrExit } from '../../platform/config/process-environment';
 import { ListenError } from '../../platform/http/server/server';
 import { createLog } from '../../platform/log/log';

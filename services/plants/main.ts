@@ -1,4 +1,4 @@
-import '../../platform/processes/install';
+import '../../platform/processes/parts/preload';
 import { join } from 'node:path';
 import { runTemporalService } from '../temporal-service';
 import { startPlants } from './start';

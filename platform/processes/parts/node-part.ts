@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Child, launch, type LaunchOptions } from '../child';
 import { compiledScript } from '../compiled-script';
 import { handOver } from '../environment/handed-environment';
@@ -35,7 +34,7 @@ export interface NodePartOptions {
 }
 
 /** Before anything else in the process and in each of its threads. */
-const installed = compiledScript(join(__dirname, '..'), 'install.js');
+const preloaded = compiledScript(__dirname, 'preload.js');
 
 interface Waiting {
   child: Child;
@@ -52,7 +51,7 @@ export function nodePart({ name, script, environment, system = {}, output }: Nod
   let prepared: Waiting | undefined;
 
   const launchPart = async (initial: NodeJS.ProcessEnv, handed: Promise<string>): Promise<Child> => {
-    const preload = existsSync(installed) ? ['--require', installed] : [];
+    const preload = existsSync(preloaded) ? ['--require', preloaded] : [];
     const child = await launch(process.execPath, ['--enable-source-maps', ...preload, script], {
       environment: { ...initial, ...umaskEnvironment() },
       output,

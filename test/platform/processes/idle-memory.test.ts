@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { releaseWhenIdle } from '../../platform/processes/parts/idle-memory';
+import { releaseWhenIdle } from '../../../platform/processes/parts/idle-memory';
 
-const parts = join(__dirname, '..', '..', 'dist', 'platform', 'processes', 'parts');
+const parts = join(__dirname, '..', '..', '..', 'dist', 'platform', 'processes', 'parts');
 
 describe('memory of an idle process', () => {
   /** Runs code in a process of its own, or in a thread of it; what it prints is parsed. */

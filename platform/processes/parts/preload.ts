@@ -1,0 +1,5 @@
+/** Imported first by each entry of the service that runs on, and preloaded by its parts and their threads. */
+import '../compile-cache/install';
+import { releaseWhenIdle } from './idle-memory';
+
+releaseWhenIdle();
