@@ -21,6 +21,7 @@ import { needsReview } from '../../../domain/review/requirement';
 import { MessageProofError, type MessageProofs } from '../../../platform/crypto/message-proof';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
+import { allDone } from '../../../platform/operations/all-done';
 import type { Board } from '../../../stores/board-files/board';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
@@ -117,10 +118,11 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       if (record.provider === 'remote-callback' && record.state === 'prepared') {
         await dispatchRemote(record);
       }
-      await deps.audit.record(runStarted(record));
-      await applyStart(deps, record);
-      await recordSentBack(deps, record);
-      await reportStart(deps, await mustGet(attemptId));
+      await allDone([
+        deps.audit.record(runStarted(record)),
+        applyStart(deps, record).then(() => recordSentBack(deps, record)),
+        mustGet(attemptId).then((started) => reportStart(deps, started)),
+      ]);
       return usableCommands(record.providerRuntimeManifest);
     },
 
@@ -137,7 +139,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
         { record, completion, ending: input.ending },
         { ...input, maxRetries: record.maxRetries },
       );
-      await apply(record, completion);
+      await allDone([apply(record, completion), deps.audit.record(runEnded(record, completion))]);
       await release(record, {
         reason: releaseReason(completion),
         evidence: completion.summary,
@@ -172,7 +174,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       if (record.launch?.status === 'queued') {
         const completion = await settle(record, notDispatched(launch.message));
         await recordOnRecovery(deps, record, { launch, at: endedAt });
-        await apply(record, completion);
+        await allDone([apply(record, completion), deps.audit.record(runEnded(record, completion))]);
         await release(record, { reason: 'start-failed', evidence: launch.message });
         await publishEnd(record, completion);
       } else {
@@ -332,7 +334,6 @@ export function createCompletionActivities(deps: CompletionDependencies) {
   }
 
   async function publishEnd(record: AttemptRecord, completion: CompletionResult): Promise<void> {
-    await deps.audit.record(runEnded(record, completion));
     await deps.events.append(sourceOf(record), [terminalEvent(completion)]);
     await deps.attempts.end(record._id);
     await deps.feed.append({ type: 'agent.status' });
@@ -340,16 +341,14 @@ export function createCompletionActivities(deps: CompletionDependencies) {
 
   /** Releases the queue entry, the slot, the worktree and the task; the last two go to the retry if there is one. */
   async function release(record: AttemptRecord, { reason, evidence, nextAttemptId }: Release): Promise<void> {
-    await deps.withdrawApprovals(record._id);
     const { queue, reservations } = deps.admission;
     const now = deps.now();
-    const cancelled = (await queue.get(record._id))?.cancel;
-    await queue.end(record._id, {
-      code: 'QUEUE_CANCELLED',
-      reason: cancelled?.reason ?? evidence,
-      at: now.toISOString(),
-    });
-    await deps.budgets.release(record._id);
+    const endEntry = async (): Promise<void> => {
+      const cancelled = (await queue.get(record._id))?.cancel;
+      const reason = cancelled?.reason ?? evidence;
+      await queue.end(record._id, { code: 'QUEUE_CANCELLED', reason, at: now.toISOString() });
+    };
+    await allDone([deps.withdrawApprovals(record._id), endEntry(), deps.budgets.release(record._id)]);
     await reservations.release(record._id, { reason, evidence: evidence.slice(0, longestEvidence), now });
     await releaseLease(deps, { taskId: record.taskId, attemptId: record._id, nextAttemptId });
     if (nextAttemptId === undefined) {

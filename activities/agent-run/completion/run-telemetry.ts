@@ -3,6 +3,7 @@ import type { RunEvent } from '../../../contracts/runs/event';
 import { maxDurationMs, type RunUsage } from '../../../contracts/system/telemetry';
 import { addUsage, usageByModel } from '../../../domain/usage';
 import { compact } from '../../../platform/json/compact';
+import { allDone } from '../../../platform/operations/all-done';
 import type { Budgets } from '../../../stores/governance/budgets/budgets';
 import { recordSpend } from '../../../stores/governance/budgets/count-spend';
 import type { AdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
@@ -41,26 +42,38 @@ export async function reportEnd(
   record: AttemptRecord,
   completion: CompletionResult,
 ): Promise<number> {
-  await reportStart(deps, record);
-  await recordSpend({ ...deps, ...deps.admission }, record, await usageReports(deps.events, record._id));
-  await deps.budgets.ledger.caughtUp();
-  const payloads = payloadsOf(usageEvents(deps.events, record._id));
-  const models = await usageByModel(payloads, record.agentConfig.model ?? 'unknown');
-  for (const [model, used] of models) {
-    const dedupeKey = `${record._id}\n${model}`;
-    const at = completion.completedAt;
-    await deps.telemetry.record({ type: 'run.tokens', ...about(record), model, ...used, timestamp: at }, dedupeKey);
-  }
-  if (record.startedAt !== undefined) {
-    await reportCompleted(deps, record, completion);
-    await reportEgress(deps, record, completion);
-  }
+  await allDone([
+    reportStart(deps, record),
+    countSpend(deps, record),
+    reportTokens(deps, record, completion),
+    ...(record.startedAt === undefined
+      ? []
+      : [reportCompleted(deps, record, completion), reportEgress(deps, record, completion)]),
+  ]);
   await deps.attempts.recordUsage(record._id, await deps.telemetry.usageOf(record._id));
   const { items: attempts } = await deps.attempts.list(record.taskId, { limit: maxAttempts });
   return attempts.reduce((total, { usage }) => (usage ? addUsage(total, usage) : total), noUsage).cost;
 }
 
 const noUsage: RunUsage = { inputTokens: 0, outputTokens: 0, cacheTokens: 0, cost: 0 };
+
+async function countSpend(deps: TelemetryDependencies, record: AttemptRecord): Promise<void> {
+  await recordSpend({ ...deps, ...deps.admission }, record, await usageReports(deps.events, record._id));
+  await deps.budgets.ledger.caughtUp();
+}
+
+async function reportTokens(
+  { events, telemetry }: TelemetryDependencies,
+  record: AttemptRecord,
+  { completedAt: timestamp }: CompletionResult,
+): Promise<void> {
+  const payloads = payloadsOf(usageEvents(events, record._id));
+  const models = await usageByModel(payloads, record.agentConfig.model ?? 'unknown');
+  for (const [model, used] of models) {
+    const dedupeKey = `${record._id}\n${model}`;
+    await telemetry.record({ type: 'run.tokens', ...about(record), model, ...used, timestamp }, dedupeKey);
+  }
+}
 
 async function reportCompleted(
   { telemetry }: TelemetryDependencies,
