@@ -56,6 +56,7 @@ const loadedOnUse = [
   'piscina',
   'request-filtering-agent',
   'saxes',
+  'undici',
   'unpdf',
   'ws',
   'yaml',
