@@ -1,4 +1,5 @@
 import type { GitRunner } from '../run-git';
+import { removeOldest } from '../settings/remove-oldest';
 import type { CommitFacts } from './trees';
 
 /** What the commits that follow a commit are made of. */
@@ -16,12 +17,7 @@ export function rememberCommit(git: GitRunner, cwd: string, { sha, tree, date }:
   const key = keyOf(git, cwd, sha);
   commits.delete(key);
   commits.set(key, { sha, tree, date });
-  for (const oldest of commits.keys()) {
-    if (commits.size <= most) {
-      break;
-    }
-    commits.delete(oldest);
-  }
+  removeOldest(commits, most);
 }
 
 /** A commit that was read or made lately; it may have been removed since, which git finds where it is used. */

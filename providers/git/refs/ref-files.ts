@@ -1,6 +1,6 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { factsOf, readPlainFile } from '../settings/plain-file';
+import { entriesOf, factsOf, readPlainFile } from '../settings/plain-file';
 
 /**
  * References as their files have them (gitrepository-layout(5), git-pack-refs(1)), which saves the process that would be asked.
@@ -112,15 +112,6 @@ function collect(commonDir: string, directory: string, found: Map<string, string
     }
   }
   return entries !== undefined;
-}
-
-function entriesOf(directory: string) {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch (error) {
-    // Git removes directories that have become empty.
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
-  }
 }
 
 /** What the file was that was read last, of whichever repository, and its references: a listing asks for many. */

@@ -10,6 +10,7 @@ import { allowedOfOperator, allowedOfRepository, filterSettings, withoutPromisor
 import { parseSettings, remoteNames, renderSettings, type Setting } from './entries';
 import { ensureFile, linkRepository, privateDirectory, replaceFile } from './private-directory';
 import { recordLocation, verifyLocation } from './recorded-location';
+import { removeOldest } from './remove-oldest';
 import { locateRepository, type RepositoryLocation } from './repository-location';
 
 /** What is recorded of a repository's settings when it is configured. */
@@ -276,15 +277,6 @@ const maxPinned = 1_000;
 /** The most texts of settings that are remembered, and the longest of them in characters. */
 const maxParsed = 100;
 const maxParsedLength = 65_536;
-
-function removeOldest(map: Map<string, unknown>, most: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= most) {
-      break;
-    }
-    map.delete(oldest);
-  }
-}
 
 /** The absolute paths that a directory of objects names as further ones. */
 const readAlternates = (objects: string): string[] =>

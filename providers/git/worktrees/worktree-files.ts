@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { readRefFile } from '../refs/ref-files';
 import { valueOf } from '../settings/entries';
 import type { RepositoryFiles } from '../settings/from-files';
-import { factsOf, readPlainFile } from '../settings/plain-file';
+import { entriesOf, factsOf, readPlainFile } from '../settings/plain-file';
 import type { ListedWorktree } from './worktree-git';
 
 /** Beyond these git itself is faster. */
@@ -22,7 +21,7 @@ type Head = Pick<ListedWorktree, 'headSha' | 'branch'>;
  */
 export function readWorktreeList({ commonDir, settings }: RepositoryFiles): ListedWorktree[] | undefined {
   const primary = primaryHead(commonDir, valueOf(settings, 'core.bare'));
-  const names = entriesOf(join(commonDir, 'worktrees'));
+  const names = entriesOf(join(commonDir, 'worktrees'))?.map(({ name }) => name);
   if (!primary || !names || names.length > mostWorktrees) {
     return undefined;
   }
@@ -86,11 +85,3 @@ const textOf = (path: string): string | undefined => {
   // Bytes that are no text are compared as they are by git.
   return text !== undefined && !text.includes('\uFFFD') ? text : undefined;
 };
-
-function entriesOf(directory: string): string[] | undefined {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
-  }
-}
