@@ -91,5 +91,15 @@ export default tseslint.config(
     // From the fourth parameter on, a function takes an options object.
     rules: { 'max-params': ['error', { max: 3 }] },
   },
+  {
+    files: ['{activities,api,domain,platform,providers,services,stores,worker,workflows}/**/*.ts'],
+    ignores: ['**/*.test.ts', 'platform/http/abortable-fetch.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { name: 'fetch', message: 'Use abortableFetch, whose signal also ends a body that is being read.' },
+      ],
+    },
+  },
   ...layerRules,
 );

@@ -56,7 +56,6 @@ const loadedOnUse = [
   'piscina',
   'request-filtering-agent',
   'saxes',
-  'undici',
   'unpdf',
   'ws',
   'yaml',

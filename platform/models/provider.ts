@@ -2,20 +2,16 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { type LanguageModel, simulateStreamingMiddleware, wrapLanguageModel } from 'ai';
-import { fetch as undiciFetch } from 'undici';
+import { abortableFetch } from '../http/abortable-fetch';
 import { compact } from '../json/compact';
 import type { ReachedProvider } from './catalog';
 import type { ModelRequest } from './request';
 
 type ProviderOptions = Record<string, Record<string, unknown>>;
 
-/**
- * A key is sent to the address it was configured for and nowhere else. That of Node 20 ignores its signal from the first collection
- * of garbage on after the head of an answer has come: who gives an answer up would pay for all of it.
- */
-export const fetchWithoutRedirects = ((input: string | URL, init: Parameters<typeof undiciFetch>[1]) =>
-  // Its types are its own; what they describe is the same.
-  undiciFetch(input, { ...init, redirect: 'error' })) as unknown as typeof fetch;
+/** A key is sent to the address it was configured for and nowhere else. */
+export const fetchWithoutRedirects: typeof abortableFetch = (input, init) =>
+  abortableFetch(input, { ...init, redirect: 'error' });
 
 /** The SDK's way to a model. The answer of one that cannot stream is a stream of one piece. */
 export function languageModelOf(provider: ReachedProvider, upstreamId: string, key: string | undefined): LanguageModel {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { abortableFetch } from '../http/abortable-fetch';
 import { httpsPost } from './https-post';
 import type { TemporalSecurity } from './security';
 
@@ -95,7 +96,7 @@ async function send({ httpAddress, namespace, security }: NexusServer, request: 
     if (tls) {
       return await httpsPost(`https://${httpAddress}/${path}`, { ...posted, headers, tls });
     }
-    const response = await fetch(`http://${httpAddress}/${path}`, { ...posted, headers, method: 'POST' });
+    const response = await abortableFetch(`http://${httpAddress}/${path}`, { ...posted, headers, method: 'POST' });
     return { status: response.status, text: await response.text() };
   } catch (cause) {
     if (posted.signal.aborted) {

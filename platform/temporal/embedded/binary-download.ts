@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { abortableFetch } from '../../http/abortable-fetch';
 import { meter, type Report } from './progress';
 
 const downloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().regex(/^[\w.-]+$/) });
@@ -50,7 +51,7 @@ export async function downloadCli(
 async function request(url: string, withinMs: number): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
+    response = await abortableFetch(url, { signal: AbortSignal.timeout(withinMs) });
   } catch (error) {
     // `fetch` hides what happened (ENOTFOUND, ECONNREFUSED …) in the cause.
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;

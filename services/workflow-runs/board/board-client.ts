@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { abortableFetch } from '../../../platform/http/abortable-fetch';
 import type { AgentAttempt, AgentLaunch } from './messages';
 
 /** How long the board may take for an answer, in milliseconds; a stop waits for the end of its agent, a catalog for its servers. */
@@ -133,7 +134,7 @@ export function createBoardClient({ url, token }: BoardOptions) {
     route: string,
     { body, key, withinMs = timeoutMs.usual }: { body?: unknown; key?: string; withinMs?: number } = {},
   ): Promise<unknown> {
-    const response = await fetch(new URL(`/api/${route}`, url), {
+    const response = await abortableFetch(new URL(`/api/${route}`, url), {
       method,
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
