@@ -1,6 +1,6 @@
 /**
  * `fetch` whose signal also ends a body that is being read. That of Node 20 ignores its signal from the first collection of garbage
- * on after the head of a response has come: whoever gave the response up would wait, and pay, for all of it.
+ * on after the head of a response has come: a caller that gave it up would wait, and pay, for all of it.
  */
 export async function abortableFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(input, init);
