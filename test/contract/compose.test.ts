@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { readEnvironment } from '../../platform/config/env';
 import { partSettings } from '../../platform/config/part-settings';
 import { settingOfFile } from '../../platform/config/secret-files';
+import { devServerArguments } from '../../platform/temporal/embedded/dev-server-arguments';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 
 const root = join(__dirname, '..', '..');
@@ -203,6 +204,15 @@ describe('docker-compose.yml', () => {
     expect(worker.ports).toBeUndefined();
     expect(worker.volumes).toContain('board:/data');
     expect(api.volumes).toEqual(worker.volumes);
+  });
+
+  test('gives its Temporal server the limits of the embedded one', () => {
+    const inContainers = parse(read('deploy/temporal-dynamic-config.yaml')) as Record<string, { value: number }[]>;
+    const embedded = devServerArguments({ dbFile: 'temporal.db', namespace: 'default', port: 7233, httpPort: 7243 });
+    expect(Object.keys(inContainers)).toContain('history.transferProcessorMaxPollRPS');
+    for (const [name, [limit]] of Object.entries(inContainers)) {
+      expect(embedded).toContain(`${name}=${limit?.value}`);
+    }
   });
 
   test('uses official images by the exact tag of a release', () => {
