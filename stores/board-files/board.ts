@@ -116,7 +116,9 @@ async function freshTask(
   }
   const broken = index.brokenFileOf(id);
   for (const path of [...index.pathsOf(id), ...(broken ? [broken.path] : [])]) {
-    await follower.observe(path);
+    if (!follower.isUnchanged(path)) {
+      await follower.observe(path);
+    }
   }
   // Not indexed, or moved: another process may have made or moved it just now.
   if (!index.find(id)) {
