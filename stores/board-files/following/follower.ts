@@ -20,6 +20,8 @@ export interface FollowerDeps {
   log: Log;
   /** What this process has written last. */
   recent: RecentSources;
+  /** The files that this process is writing, until the index has them. */
+  writing: Set<TaskPath>;
   clock: () => Date;
 }
 
