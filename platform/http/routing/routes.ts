@@ -379,10 +379,7 @@ const isReplayed = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'replayed' in result && result.replayed === true;
 
 /** @throws AppError 403 when the route is turned off by a setting */
-async function assertTurnedOn(
-  setting: string,
-  isTurnedOn: NonNullable<WorkspaceDependencies['isTurnedOn']>,
-): Promise<void> {
+async function assertTurnedOn(setting: string, isTurnedOn: (setting: string) => Promise<boolean>): Promise<void> {
   if (await isTurnedOn(setting)) {
     return;
   }
