@@ -44,28 +44,27 @@ function prefixLinks(header: string, { prefix, parameters }: ProfiledState): str
  *
  * @param prefix such as `/compat`, which makes `/compat/api/tasks` of `/api/tasks`
  */
-export const underPrefix =
-  (prefix: string): HttpMiddleware =>
-  async (ctx, next) => {
-    if (!ctx.url.startsWith(`${prefix}/api/`)) {
-      await next();
-      return;
+export const underPrefix = (prefix: string): HttpMiddleware => {
+  const start = `${prefix}/api/`;
+  return (ctx, next) => (ctx.url.startsWith(start) ? serveUnder(prefix, ctx, next) : next());
+};
+
+async function serveUnder(prefix: string, ctx: HttpContext, next: () => Promise<unknown>): Promise<void> {
+  const state: ProfiledState = { prefix, parameters: {} };
+  ctx.state.profile = state;
+  ctx.url = ctx.url.slice(prefix.length);
+  try {
+    await next();
+  } finally {
+    const { location, link } = ctx.response.headers;
+    if (typeof location === 'string' && location.startsWith('/api/')) {
+      ctx.set('Location', `${prefix}${location}`);
     }
-    const state: ProfiledState = { prefix, parameters: {} };
-    ctx.state.profile = state;
-    ctx.url = ctx.url.slice(prefix.length);
-    try {
-      await next();
-    } finally {
-      const { location, link } = ctx.response.headers;
-      if (typeof location === 'string' && location.startsWith('/api/')) {
-        ctx.set('Location', `${prefix}${location}`);
-      }
-      if (link !== undefined) {
-        ctx.set('Link', prefixLinks([link].flat().join(', '), state));
-      }
+    if (link !== undefined) {
+      ctx.set('Link', prefixLinks([link].flat().join(', '), state));
     }
-  };
+  }
+}
 
 /**
  * The request of a route, in the names of its contract. Of a caller under a prefix, replies that are mapped are never answered

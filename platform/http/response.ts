@@ -3,7 +3,11 @@ import type { HttpContext } from './context';
 
 /** A JSON response that is already serialised; it is sent unchanged. */
 export class RawJson {
-  constructor(readonly bytes: Buffer) {}
+  /** @param value what was serialised, where it is to be checked and presented like any other reply */
+  constructor(
+    readonly bytes: Buffer | string,
+    readonly value?: unknown,
+  ) {}
 }
 
 /** A response that is no JSON: bytes as they come, with the headers that describe them. */
@@ -23,10 +27,13 @@ export function sendBytes(ctx: HttpContext, { bytes, headers }: BytesResponse): 
   ctx.set(headers);
 }
 
-/** Sets the body, whatever JSON value it is: by default, Koa makes 204 of `null` and plain text of a string. */
+/**
+ * Sets the body, whatever JSON value it is: by default, Koa makes 204 of `null`. A body that is text is written in one piece with
+ * the headers.
+ */
 export function sendJson(ctx: HttpContext, value: unknown): void {
   ctx.set('Content-Type', 'application/json; charset=utf-8');
-  ctx.body = value instanceof RawJson ? value.bytes : Buffer.from(JSON.stringify(value));
+  ctx.body = value instanceof RawJson ? value.bytes : JSON.stringify(value);
 }
 
 /** The value of `If-None-Match` or `If-Match` as entity tags without their weakness mark. */

@@ -11,7 +11,7 @@ import { createTaskFileWatcher } from './following/watcher';
 import { sweepTemporaryFiles } from './format/durable-file';
 import { eachLimited } from './format/each-limited';
 import { duplicateDiagnostics } from './format/identity';
-import { locations, partsOf, progressFolder } from './format/layout';
+import { locations, partsOf, progressFolder, type TaskPath } from './format/layout';
 import { RecentSources } from './format/recent-sources';
 import { isTaskId } from './format/task-id';
 import { selectTasks } from './index/query';
@@ -48,13 +48,19 @@ export async function createBoard({
     }
   });
   const locks = createTaskLocks(dir, log);
-  const deps = { dir, index, locks, log, recent: new RecentSources(), clock };
+  const writing = new Set<TaskPath>();
+  const deps = { dir, index, locks, log, recent: new RecentSources(), writing, clock };
   const follower = createFollower(deps);
   const observeAll = (paths: Parameters<Follower['observe']>[0][]): Promise<void> =>
     eachLimited(looksAtOnce, paths, (path) => follower.observe(path)).catch((error: unknown) =>
       log.warn({ error: errorMessage(error) }, 'changed board file read failed'),
     );
-  const watcher = createTaskFileWatcher({ dir, log, onChanged: observeAll });
+  const watcher = createTaskFileWatcher({
+    dir,
+    log,
+    isBeingWritten: (path) => writing.has(path),
+    onChanged: observeAll,
+  });
   // Watching comes first, so that nothing changes unseen between reading and watching.
   watcher.renew();
   await follower.discover();
@@ -116,7 +122,9 @@ async function freshTask(
   }
   const broken = index.brokenFileOf(id);
   for (const path of [...index.pathsOf(id), ...(broken ? [broken.path] : [])]) {
-    await follower.observe(path);
+    if (!follower.isUnchanged(path)) {
+      await follower.observe(path);
+    }
   }
   // Not indexed, or moved: another process may have made or moved it just now.
   if (!index.find(id)) {

@@ -39,8 +39,18 @@ const purgeAfterMs = 30 * 24 * 3_600_000;
 
 /** The ways a board is written to; all of them under the lock of the task. */
 export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
-  const { dir, index, locks, follower, recent, clock } = deps;
+  const { dir, index, locks, follower, recent, writing, clock } = deps;
   const locations = createFileLocations(deps);
+
+  /** Keeps others from reading the file while `work` writes it and puts it into the index. */
+  async function whileWriting<T>(path: TaskPath, work: () => Promise<T>): Promise<T> {
+    writing.add(path);
+    try {
+      return await work();
+    } finally {
+      writing.delete(path);
+    }
+  }
 
   async function create(
     input: TaskCreate,
@@ -72,9 +82,12 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
       }
       assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path });
-      const file = await writeTask({ dir, path, composed: composeTask(task), held, recent });
-      index.put(file);
-      return file.task;
+      const composed = composeTask(task);
+      return whileWriting(path, async () => {
+        const file = await writeTask({ dir, path, composed, held, recent });
+        index.put(file);
+        return file.task;
+      });
     });
   }
 
@@ -120,13 +133,19 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         return;
       }
       const operations = planned.versions.map(({ operation }) => operation);
-      const writing = { dir, path: file.path, composed, seen, held, recent, operations };
-      const written = await writeTask(writing).catch(unlessFileChanged);
-      if (written) {
+      const write = { dir, path: file.path, composed, seen, held, recent, operations };
+      const isWritten = await whileWriting(file.path, async () => {
+        const written = await writeTask(write).catch(unlessFileChanged);
+        if (!written) {
+          return false;
+        }
         publish(written, planned.versions.slice(0, -1));
         await last.inContext(() =>
           first.moves ? locations.relocate(written, last.path, held) : locations.place(written, last.path),
         );
+        return true;
+      });
+      if (isWritten) {
         planned.settle();
         return;
       }

@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { taskId } from '../../../contracts/common';
 import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '../../../contracts/tasks/task';
 import { assertFound } from '../../../platform/errors/app-error';
-import { answersNotModified } from '../../../platform/http/response';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
 import { answerListing, createListing } from './listing';
 import { assertNotRunning } from './locations';
 import { withPlainTitles } from './plain-text';
-import { setTaskHeaders, taskTag } from './present';
+import { answerTask, setTaskHeaders } from './present';
 import { writerOf } from './task-changer';
 import { createTaskPatcher } from './task-patcher';
 
@@ -85,8 +84,7 @@ export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | '
     async ({ params }, ctx) => {
       const boardTask = await board.get(params.taskId);
       assertFound(boardTask, 'task', params.taskId);
-      setTaskHeaders(ctx, boardTask.task);
-      return answersNotModified(ctx, taskTag(boardTask.task)) ? undefined : boardTask.task;
+      return answerTask(ctx, boardTask.task);
     },
   );
 

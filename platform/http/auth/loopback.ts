@@ -51,9 +51,14 @@ export function isForwarded(headers: IncomingHttpHeaders): boolean {
 const originUrl = (origin: string): URL | undefined =>
   /^https?:\/\//i.test(origin) && URL.canParse(origin) ? new URL(origin) : undefined;
 
-/** A `Host` header as a URL. */
-const hostUrl = (host: string): URL | undefined =>
-  URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+/** A `Host` header as a URL. One client sends the same one with each request. */
+function hostUrl(host: string): URL | undefined {
+  if (lastHost?.host !== host) {
+    lastHost = { host, url: URL.parse(`http://${host}`) ?? undefined };
+  }
+  return lastHost.url;
+}
+let lastHost: { host: string; url: URL | undefined } | undefined;
 
 const isLoopback = (url: URL | undefined): boolean => url !== undefined && isLoopbackHost(url.hostname);
 

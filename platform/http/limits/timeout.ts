@@ -15,12 +15,11 @@ export interface RequestTimes {
  */
 export const requestTimeout =
   (times: RequestTimes, log: Log): HttpMiddleware =>
-  async (ctx, next) => {
+  (ctx, next) => {
     const timeoutMs = isUpload(ctx) ? times.upload : times.usual;
-    let timer: NodeJS.Timeout | undefined;
-    let late = false;
-    const expired = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
+    return new Promise<void>((resolve, reject) => {
+      let late = false;
+      const timer = setTimeout(() => {
         late = true;
         const status = ctx.req.complete ? 503 : 408;
         // No handler waits for the rest of it.
@@ -35,16 +34,17 @@ export const requestTimeout =
           }),
         );
       }, timeoutMs);
+      const failed = (error: Error): void => {
+        clearTimeout(timer);
+        if (late) {
+          log.warn({ requestId: ctx.state.requestId, err: error }, 'request failed after its timeout');
+        } else {
+          reject(error);
+        }
+      };
+      next().then(() => {
+        clearTimeout(timer);
+        resolve();
+      }, failed);
     });
-    const handled = next().catch((error: unknown) => {
-      if (!late) {
-        throw error;
-      }
-      log.warn({ requestId: ctx.state.requestId, err: error }, 'request failed after its timeout');
-    });
-    try {
-      await Promise.race([handled, expired]);
-    } finally {
-      clearTimeout(timer);
-    }
   };

@@ -98,13 +98,13 @@ export const servePage =
  * @param find the page or style at a path, if there is one
  */
 export const serveText =
-  (find: (path: string) => Promise<PageFile | undefined>): HttpMiddleware =>
-  async (ctx, next) => {
-    const file = ctx.method === 'GET' || ctx.method === 'HEAD' ? await find(ctx.path) : undefined;
-    if (!file) {
-      await next();
-      return;
-    }
-    ctx.set(textHeaders);
-    sendFile(ctx, file, 'no-cache');
+  (find: (path: string) => Promise<PageFile> | undefined): HttpMiddleware =>
+  (ctx, next) => {
+    const found = ctx.method === 'GET' || ctx.method === 'HEAD' ? find(ctx.path) : undefined;
+    return found
+      ? found.then((file) => {
+          ctx.set(textHeaders);
+          sendFile(ctx, file, 'no-cache');
+        })
+      : next();
   };

@@ -47,4 +47,24 @@ describe('narrowed router', () => {
     router.get('/tasks/counts', noop);
     expect(router.match('/tasks/counts', 'get').path).toHaveLength(2);
   });
+
+  it('serves a request with the first handler that matches, and passes others on', async () => {
+    const router = narrowedRouter();
+    const served: unknown[] = [];
+    router.get('/tasks/counts', () => void served.push('counts'));
+    router.get('/tasks/:id', (ctx) => void served.push(ctx.params));
+    const app = router.routes();
+    const request = async (method: string, path: string): Promise<Record<string, unknown>> => {
+      const ctx = { method, path, request: {} } as Record<string, unknown>;
+      await app(ctx as never, () => Promise.resolve(served.push('passed on')));
+      return ctx;
+    };
+    expect(await request('GET', '/tasks/counts')).toMatchObject({ _matchedRoute: '/tasks/counts', params: {} });
+    expect(await request('HEAD', '/tasks/a%20b')).toMatchObject({ request: { params: { id: 'a b' } } });
+    const { matched, ...refused } = await request('POST', '/tasks/a');
+    expect(matched).toHaveLength(1);
+    expect(refused).not.toHaveProperty('_matchedRoute');
+    await request('GET', '/other');
+    expect(served).toEqual(['counts', { id: 'a b' }, 'passed on', 'passed on']);
+  });
 });

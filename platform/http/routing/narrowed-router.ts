@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import { Router, type RouterMiddleware } from '@koa/router';
 
 type Match = ReturnType<Router['match']>;
 
@@ -29,7 +29,8 @@ function mayMatch(pattern: string, count: number, first: readonly string[]): boo
 /**
  * A router that tries the pattern of a route only for paths with as many segments and the same fixed ones in the beginning:
  * trying those of hundreds of routes takes longer than many a request. It matches as it would otherwise; one form of each path is
- * served, another letter case is another path.
+ * served, another letter case is another path. Of the routes that match, the first handler serves the request: none of them passes it on,
+ * and a router would compose all of them for each request.
  */
 export function narrowedRouter<State>(): Router<State> {
   const router = new Router<State>({ sensitive: true });
@@ -70,5 +71,20 @@ export function narrowedRouter<State>(): Router<State> {
     }
     return group.match(path, method);
   };
+
+  const serve: RouterMiddleware<State> = (ctx, next) => {
+    const { path } = ctx;
+    const match = router.match(path, ctx.method);
+    const route = match.pathAndMethod.find(({ methods }) => methods.length > 0);
+    const handle = route?.stack[0];
+    ctx.matched = match.path as typeof ctx.matched;
+    if (!route || !handle) {
+      return next();
+    }
+    ctx.params = ctx.request.params = route.params(path, route.captures(path));
+    ctx._matchedRoute = route.path;
+    return (handle as (context: typeof ctx, rest: typeof next) => Promise<unknown>)(ctx, next);
+  };
+  router.routes = () => serve as ReturnType<typeof router.routes>;
   return router;
 }

@@ -212,14 +212,13 @@ export function createRoutes(): Routes {
     install(router, deps) {
       const sorted = [...entries.values()].sort((a, b) => bySpecificity(fullPath(a.contract), fullPath(b.contract)));
       for (const entry of sorted) {
-        router[entry.contract.method](fullPath(entry.contract), async (ctx) => {
-          try {
-            await answer(entry, ctx, deps);
-          } finally {
-            // Refusals too come from a route that will be removed.
-            announceDeprecation(ctx, entry.contract.deprecated);
-          }
-        });
+        const { method, deprecated } = entry.contract;
+        router[method](fullPath(entry.contract), (ctx) =>
+          deprecated
+            ? // Refusals too come from a route that will be removed.
+              answer(entry, ctx, deps).finally(() => announceDeprecation(ctx, deprecated))
+            : answer(entry, ctx, deps),
+        );
       }
     },
   };
@@ -239,19 +238,26 @@ const anonymous: AuthContext = {
 
 async function answer(entry: RouteEntry, ctx: HttpContext, deps: RouteDependencies): Promise<void> {
   const { permission, operationId, workspaceParam } = entry.contract;
-  const auth = await admit(entry.contract, ctx, deps);
+  const entered = admit(entry.contract, await callerOf(entry.contract, ctx, deps), { ctx, deps });
+  const auth = entered instanceof Promise ? await entered : entered;
   const { params = {} } = ctx as { params?: Record<string, string> };
   const named = workspaceParam === undefined ? undefined : params[workspaceParam];
   const whose = permission === 'public' ? named : auth.workspaceId;
   const elsewhere =
-    whose === undefined ? undefined : deps.workspaces?.serve({ ...auth, workspaceId: whose }, operationId);
+    whose === undefined
+      ? undefined
+      : deps.workspaces?.serve(whose === auth.workspaceId ? auth : { ...auth, workspaceId: whose }, operationId);
   return perform(elsewhere ? await elsewhere : entry, auth, { ctx, deps });
 }
 
 /** Who calls, in which workspace. @throws AppError for a caller who may not do this */
-async function admit(contract: RouteContract, ctx: HttpContext, deps: RouteDependencies): Promise<AuthContext> {
-  const { caller, presented } = await callerOf(contract, ctx, deps);
+function admit(
+  contract: RouteContract,
+  caller: AuthContext | undefined,
+  { ctx, deps }: { ctx: HttpContext; deps: RouteDependencies },
+): AuthContext | Promise<AuthContext> {
   if (!caller) {
+    const presented = presentsCredential(contract, ctx, deps);
     // A wrong key is one on a public route too, which would reveal whether a guess was right.
     if (presented || contract.permission !== 'public') {
       recordHttpFailure(deps.authFailures, ctx, presented);
@@ -282,17 +288,19 @@ async function perform(
   { ctx, deps }: { ctx: HttpContext; deps: RouteDependencies },
 ): Promise<void> {
   const { audit, isTurnedOn, idempotencyKeys, profile }: WorkspaceDependencies = 'audit' in served ? served : deps;
-  await assertTurnedOn(contract, isTurnedOn);
+  if (contract.setting !== undefined && isTurnedOn) {
+    await assertTurnedOn(contract.setting, isTurnedOn);
+  }
   const params = contract.params && parseOrRefuse(contract.params, (ctx as { params?: unknown }).params);
   const { operationId } = contract;
   const own = profiledRequest(ctx, profile, { operationId, checkResponses: deps.checkResponses });
-  const query = parseOrRefuse(contract.query ?? emptyQuery, own.query);
+  const query = contract.query || ctx.querystring !== '' ? parseOrRefuse(contract.query ?? emptyQuery, own.query) : {};
   const { workspaceId } = auth;
   const list = { operationId, params, query, workspaceId };
   assertCursor(list);
   readOwnTags(ctx, workspaceId);
   const header = (name: string): string | undefined => ctx.get(name) || undefined;
-  const answerTo = async (sent?: unknown): Promise<unknown> => {
+  const answerTo = (sent?: unknown): Promise<unknown> => {
     const body = contract.body && parseOrRefuse(contract.body, sent);
     ctx.status = contract.status ?? 200;
     const rawBody = () => readRawBody(ctx);
@@ -344,23 +352,23 @@ async function perform(
   if (deps.checkResponses && !(result === undefined || result instanceof StoredResponse)) {
     assertResponse(contract, result);
   }
-  await sendResult(ctx, result, own);
+  return sendResult(ctx, result, own);
 }
 
-/** Who calls, by the one kind of credential that the route takes, and whether one of that kind was presented. */
-async function callerOf(
+/** Who calls, by the one kind of credential that the route takes. */
+const callerOf = (
   { credential }: RouteContract,
   { req: { headers, socket } }: HttpContext,
   { authenticate, handles }: RouteDependencies,
-): Promise<{ caller: AuthContext | undefined; presented: boolean }> {
-  if (credential === undefined) {
-    return { caller: await authenticate(headers, socket), presented: presentsKey(headers) };
-  }
-  return {
-    caller: await handles?.[credential].authenticate(headers),
-    presented: handles?.[credential].presented(headers) ?? false,
-  };
-}
+): Promise<AuthContext | undefined> | undefined =>
+  credential === undefined ? authenticate(headers, socket) : handles?.[credential].authenticate(headers);
+
+/** Whether a credential of the kind that the route takes was presented. */
+const presentsCredential = (
+  { credential }: RouteContract,
+  { req: { headers } }: HttpContext,
+  { handles }: RouteDependencies,
+): boolean => (credential === undefined ? presentsKey(headers) : (handles?.[credential].presented(headers) ?? false));
 
 /** Whose an idempotency key is: two devices or tokens are two owners, also where they have one name. */
 const keyOwner = ({ actor, tokenId, deviceSessionId }: AuthContext): string =>
@@ -371,23 +379,20 @@ const isReplayed = (result: unknown): boolean =>
   typeof result === 'object' && result !== null && 'replayed' in result && result.replayed === true;
 
 /** @throws AppError 403 when the route is turned off by a setting */
-async function assertTurnedOn(
-  { setting }: RouteContract,
-  isTurnedOn: WorkspaceDependencies['isTurnedOn'],
-): Promise<void> {
-  if (setting === undefined || !isTurnedOn || (await isTurnedOn(setting))) {
+async function assertTurnedOn(setting: string, isTurnedOn: (setting: string) => Promise<boolean>): Promise<void> {
+  if (await isTurnedOn(setting)) {
     return;
   }
   const message = `This feature is disabled: the feature setting ${setting} is false.`;
   throw new AppError('FEATURE_DISABLED', { status: 403, message, details: { setting } });
 }
 
-/** Bytes are not checked: what is serialised already, or is no JSON. */
+/** Bytes are not checked: what is serialised already and comes without its value, or is no JSON. */
 function assertResponse(contract: RouteContract, result: unknown): void {
-  if (result instanceof RawJson || result instanceof BytesResponse) {
+  if (result instanceof BytesResponse || (result instanceof RawJson && result.value === undefined)) {
     return;
   }
-  const parsed = contract.response.safeParse(result);
+  const parsed = contract.response.safeParse(result instanceof RawJson ? result.value : result);
   if (!parsed.success) {
     throw new Error(`The response of ${contract.operationId} violates its contract: ${parsed.error.message}`);
   }

@@ -6,23 +6,32 @@ import { BytesResponse, RawJson, sendBytes, sendJson } from '../response';
 type Present = Pick<ProfiledRequest, 'present'>;
 
 /** Sends what a request has come to: nothing, bytes, a stored response or JSON, the last two in the shape of the profile. */
-export async function sendResult(ctx: HttpContext, result: unknown, { present }: Present): Promise<void> {
+export function sendResult(ctx: HttpContext, result: unknown, { present }: Present): Promise<void> | undefined {
   if (result === undefined) {
-    return;
+    return undefined;
+  }
+  if (present && !(result instanceof BytesResponse)) {
+    return sendPresented(ctx, result, present);
   }
   if (result instanceof BytesResponse) {
     sendBytes(ctx, result);
-    return;
-  }
-  if (result instanceof StoredResponse) {
-    sendStored(ctx, present ? await presentStored(result, present) : result);
-    return;
-  }
-  if (!present) {
+  } else if (result instanceof StoredResponse) {
+    sendStored(ctx, result);
+  } else {
     sendJson(ctx, result);
+  }
+  return undefined;
+}
+
+async function sendPresented(ctx: HttpContext, result: unknown, present: Required<Present>['present']): Promise<void> {
+  if (result instanceof StoredResponse) {
+    sendStored(ctx, await presentStored(result, present));
     return;
   }
-  sendJson(ctx, await present(result instanceof RawJson ? JSON.parse(result.bytes.toString()) : result));
+  sendJson(
+    ctx,
+    await present(result instanceof RawJson ? (result.value ?? JSON.parse(result.bytes.toString())) : result),
+  );
 }
 
 /** Stored is the default shape, whichever one the first request was sent. */

@@ -4,6 +4,18 @@ import { canonicalTarget } from './request-target';
 
 const wellFormedHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
+/** One client sends the same `Host` with each request. */
+let lastWellFormed: string | undefined;
+
+function isWellFormed(host: string): boolean {
+  if (host === lastWellFormed) {
+    return true;
+  }
+  const isValid = wellFormedHost.test(host) && URL.canParse(`http://${host}`);
+  lastWellFormed = isValid ? host : lastWellFormed;
+  return isValid;
+}
+
 const bad = (message: string): Refusal => ({ status: 400, code: 'BAD_REQUEST', message });
 
 function hostsOf({ rawHeaders }: IncomingMessage): number {
@@ -28,7 +40,7 @@ export function checkRequest(request: IncomingMessage): Refusal | undefined {
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
     return bad('A request must have exactly one Host header.');
   }
-  if (host && !(wellFormedHost.test(host) && URL.canParse(`http://${host}`))) {
+  if (host && !isWellFormed(host)) {
     return bad('The Host header is malformed.');
   }
   const target = canonicalTarget(request.url ?? '', host);

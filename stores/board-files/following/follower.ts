@@ -20,6 +20,8 @@ export interface FollowerDeps {
   log: Log;
   /** What this process has written last. */
   recent: RecentSources;
+  /** The files that this process is writing, until the index has them. */
+  writing: Set<TaskPath>;
   clock: () => Date;
 }
 
@@ -31,7 +33,9 @@ export interface LoadedTask {
 
 /** Updates the index from the files, whichever process or editor changes them. */
 export interface Follower {
-  /** Compares one path with the index; costs one `stat` when nothing changed. */
+  /** Whether the file of the index is what is at the path; costs one `stat`. */
+  isUnchanged(path: TaskPath): boolean;
+  /** Compares one path with the index, and reads what has changed. */
   observe(path: TaskPath): Promise<void>;
   /** Finds files that came or went; costs one `stat` per folder when none did. */
   discover(): Promise<void>;
@@ -50,15 +54,18 @@ export function createFollower(deps: FollowerDeps): Follower {
   /** The state of each folder whose every name has been read. */
   const discovered = new Map<string, string>();
 
+  function isUnchanged(path: TaskPath): boolean {
+    const indexed = index.fileAt(path);
+    const stats = indexed && !indexed.fresh ? statNow(join(dir, path)) : undefined;
+    return stats !== undefined && fingerprintOf(stats).signature === indexed?.signature;
+  }
+
   async function observe(path: TaskPath): Promise<void> {
     for (;;) {
-      const indexed = index.fileAt(path);
-      if (indexed && !indexed.fresh) {
-        const stats = statNow(join(dir, path));
-        if (stats && fingerprintOf(stats).signature === indexed.signature) {
-          return;
-        }
+      if (isUnchanged(path)) {
+        return;
       }
+      const indexed = index.fileAt(path);
       const state = await readTaskFile(join(dir, path));
       // A write of this process came between: what was read may be older than the index.
       if (index.fileAt(path) !== indexed) {
@@ -227,6 +234,7 @@ export function createFollower(deps: FollowerDeps): Follower {
   }
 
   return {
+    isUnchanged,
     observe,
     reread,
     discover: async () => {

@@ -17,6 +17,8 @@ export interface TaskFileWatcher {
 export interface TaskFileWatcherOptions {
   dir: string;
   log: Log;
+  /** Whether this process is writing the file: what it becomes is known when that is done, and is not to be read before. */
+  isBeingWritten: (path: TaskPath) => boolean;
   /** Receives paths that may have changed; must not reject. */
   onChanged: (paths: TaskPath[]) => Promise<void>;
 }
@@ -28,7 +30,12 @@ const gatherMs = 20;
  * Reports changed task files. One watch per folder: `node:fs` reports the names of changed files in a folder, where a watch per
  * file would take a second and a kernel object each for 5,000 tasks.
  */
-export function createTaskFileWatcher({ dir, log, onChanged }: TaskFileWatcherOptions): TaskFileWatcher {
+export function createTaskFileWatcher({
+  dir,
+  log,
+  isBeingWritten,
+  onChanged,
+}: TaskFileWatcherOptions): TaskFileWatcher {
   const watches = new Map<TaskLocation, FSWatcher>();
   const changed = new Set<TaskPath>();
   let batch: Promise<void> | undefined;
@@ -37,8 +44,8 @@ export function createTaskFileWatcher({ dir, log, onChanged }: TaskFileWatcherOp
   async function reportChanges(): Promise<void> {
     while (changed.size > 0 && !closed) {
       await delay(gatherMs);
-      const paths = [...changed];
-      changed.clear();
+      const paths = [...changed].filter((path) => !isBeingWritten(path));
+      paths.forEach((path) => changed.delete(path));
       await onChanged(paths);
     }
     batch = undefined;

@@ -15,7 +15,11 @@ export const taskPath = (location: TaskLocation, name: string): TaskPath => `${l
 /** Splits a path into folder and file name. */
 export function partsOf(path: TaskPath): { location: TaskLocation; name: string } {
   const slash = path.indexOf('/');
-  return { location: taskLocation.parse(path.slice(0, slash)), name: path.slice(slash + 1) };
+  const folder = path.slice(0, slash);
+  return {
+    location: locations.find((one) => one === folder) ?? taskLocation.parse(folder),
+    name: path.slice(slash + 1),
+  };
 }
 
 /** Hidden files are temporary files and editors' business. */

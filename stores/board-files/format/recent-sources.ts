@@ -8,7 +8,7 @@ export interface WrittenTask {
 }
 
 /** What is remembered at most: a task that is written again and again is read and printed once. */
-const mostTasks = 256;
+const mostTasks = 2_048;
 const mostCharacters = 8 * 1024 * 1024;
 
 /** What this process has written last, by the hash of the text: the same text is not parsed again. */

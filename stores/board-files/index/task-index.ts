@@ -49,14 +49,23 @@ export class TaskIndex {
 
   /** The file that speaks for the task: of duplicates one that is not deleted, then the highest revision. */
   find(id: string): TaskFile | undefined {
-    return this.filesOf(id).sort(
-      (a, b) =>
-        Number(isDeleted(a)) - Number(isDeleted(b)) || b.task.revision - a.task.revision || (a.path < b.path ? -1 : 1),
-    )[0];
+    const files = this.filesOf(id);
+    if (files.length > 1) {
+      files.sort(
+        (a, b) =>
+          Number(isDeleted(a)) - Number(isDeleted(b)) ||
+          b.task.revision - a.task.revision ||
+          (a.path < b.path ? -1 : 1),
+      );
+    }
+    return files[0];
   }
 
   /** The broken file that is, or by its name claims to be, this task. */
   brokenFileOf(id: string): BrokenFile | undefined {
+    if (this.#broken.size === 0) {
+      return undefined;
+    }
     return this.brokenFiles().find((file) =>
       file.lastId ? file.lastId === id : nameSuggests(partsOf(file.path).name, id),
     );

@@ -111,7 +111,7 @@ function pagesOf(document: OpenApiDocument): Map<string, () => Html> {
  *
  * @returns finds the page or style at a path
  */
-export function apiDocs(contracts: readonly RouteContract[]): (path: string) => Promise<PageFile | undefined> {
+export function apiDocs(contracts: readonly RouteContract[]): (path: string) => Promise<PageFile> | undefined {
   let pages: Map<string, () => Html> | undefined;
   const written = new Map<string, Promise<PageFile>>();
   const write = (path: string): Promise<PageFile> | undefined => {
@@ -122,7 +122,7 @@ export function apiDocs(contracts: readonly RouteContract[]): (path: string) => 
     const content = pages.get(path);
     return content && pageFile(Buffer.from(content().text), htmlType);
   };
-  return async (path) => {
+  return (path) => {
     if (path !== root && !path.startsWith(`${root}/`)) {
       return undefined;
     }
