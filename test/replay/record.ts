@@ -30,6 +30,7 @@ import { decisionReviewScenarios } from './scenarios/governance/decision-reviews
 import { goalScenarios } from './scenarios/governance/goals';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
+import { pausedScenarios } from './scenarios/paused';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
@@ -87,6 +88,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   commands: commandScenarios,
   conversations: conversationScenarios,
   lost: lostScenarios,
+  paused: pausedScenarios,
   reattached: reattachedScenarios,
   proven: provenScenarios,
   decisions: decisionReviewScenarios(models),
