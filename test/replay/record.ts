@@ -21,7 +21,11 @@ import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { checkScenarios, repositoryScenarios, repositoryViewScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
-import { communicationScenarios, recordedIdentity } from './scenarios/communication/adapters';
+import {
+  cancelledDeliveryScenarios,
+  communicationScenarios,
+  recordedIdentity,
+} from './scenarios/communication/adapters';
 import { conversationScenarios } from './scenarios/conversations';
 import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
@@ -75,6 +79,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,
+  'cancelled-delivery': cancelledDeliveryScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
   admission: admissionScenarios,
