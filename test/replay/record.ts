@@ -21,7 +21,11 @@ import { admissionScenarios } from './scenarios/admission';
 import { approvalScenarios } from './scenarios/approvals';
 import { checkScenarios, repositoryScenarios, repositoryViewScenarios } from './scenarios/checks';
 import { commandScenarios } from './scenarios/commands';
-import { communicationScenarios, recordedIdentity } from './scenarios/communication/adapters';
+import {
+  cancelledDeliveryScenarios,
+  communicationScenarios,
+  recordedIdentity,
+} from './scenarios/communication/adapters';
 import { conversationScenarios } from './scenarios/conversations';
 import { issueSyncScenarios } from './scenarios/forges/issue-sync';
 import { pullRequestScenarios } from './scenarios/forges/pull-requests';
@@ -30,6 +34,7 @@ import { decisionReviewScenarios } from './scenarios/governance/decision-reviews
 import { goalScenarios } from './scenarios/governance/goals';
 import { hookScenarios } from './scenarios/hooks';
 import { lostScenarios } from './scenarios/lost';
+import { pausedScenarios } from './scenarios/paused';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { reattachedScenarios } from './scenarios/reattached';
@@ -74,6 +79,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   goals: goalScenarios,
   hooks: hookScenarios,
   communication: communicationScenarios,
+  'cancelled-delivery': cancelledDeliveryScenarios,
   approvals: approvalScenarios,
   phases: phaseScenarios,
   admission: admissionScenarios,
@@ -87,6 +93,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   commands: commandScenarios,
   conversations: conversationScenarios,
   lost: lostScenarios,
+  paused: pausedScenarios,
   reattached: reattachedScenarios,
   proven: provenScenarios,
   decisions: decisionReviewScenarios(models),

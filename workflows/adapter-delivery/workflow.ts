@@ -1,4 +1,11 @@
-import { CancellationScope, log, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  log,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+} from '@temporalio/workflow';
 import type { AdapterDeliveryActivities } from '../../activities/adapter-delivery/activities';
 import type { AdapterDelivery } from '../../contracts/chat/adapter-delivery';
 import type { AdapterDeliveryInput } from './messages';
@@ -20,10 +27,11 @@ export async function adapterDelivery({
     heartbeatTimeout: heartbeatTimeoutMs,
     scheduleToCloseTimeout: giveUpAfterMs,
     retry: { initialInterval: firstPauseMs, maximumInterval: longestPauseMs },
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: 'send the message',
   });
   try {
-    await attemptAdapterDelivery({ deliveryId });
+    await endOfAttempts(attemptAdapterDelivery({ deliveryId }));
   } catch (error) {
     log.warn('adapter delivery abandoned', { deliveryId, error });
   }
@@ -31,4 +39,15 @@ export async function adapterDelivery({
   const state = await CancellationScope.nonCancellable(() => settleAdapterDelivery({ deliveryId }));
   setCurrentDetails(`The message is **${state}**.`);
   return state;
+}
+
+/** An attempt that an operator's "cancel" meets may send the message yet: it is waited for, at most until its worker counts as lost. */
+function endOfAttempts(attempts: Promise<void>): Promise<void> {
+  const cancelled = CancellationScope.current().cancelRequested.catch((error: unknown) => {
+    if (!patched('settle-after-attempt')) {
+      throw error;
+    }
+    return attempts;
+  });
+  return Promise.race([attempts, cancelled]);
 }

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, patched, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { AdmissionActivities, Admitted } from '../../activities/agent-run/admission/activities';
 import type { CommandActivities, DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { OperatorActivities } from '../../activities/agent-run/commands/operator';
@@ -37,9 +37,20 @@ const completionHere = proxyLocalActivities<CompletionActivities>({ ...here, sum
 export const admit = (run: StoreWork, input: AgentRunInput): Promise<Admitted> =>
   hereOrQueued(run, { here: () => admissionHere.admit(input), queued: () => admission.admit(input) });
 
-/** Records the end, likewise. */
-export const finish = (run: StoreWork, end: FinishInput): Promise<Finished> =>
-  hereOrQueued(run, { here: () => completionHere.finish(end), queued: () => completion.finish(end) });
+/** A run that ends, as the record of its end reads it. */
+interface EndingRun extends StoreWork {
+  /** How many activities may report to it that it does not wait for. */
+  readonly openActivities: number;
+}
+
+/**
+ * Records the end, likewise. The queue does it for a run that an activity may still report to: Temporal repeats the last workflow
+ * task of a workflow for an event that arrives during it, and what the worker did in that task with it.
+ */
+export const finish = (run: EndingRun, end: FinishInput): Promise<Finished> =>
+  run.storesHere && run.openActivities > 0 && patched('queue-end-beside-activities')
+    ? completion.finish(end)
+    : hereOrQueued(run, { here: () => completionHere.finish(end), queued: () => completion.finish(end) });
 
 /**
  * Does store work in the worker of the workflow, which saves two thirds of its events and a workflow task. What fails there is

@@ -68,7 +68,8 @@ export async function reattachAgent(
  * Cancels what runs the agent, and signals its supervisor at once: the cancellation alone reaches the worker with its next
  * heartbeat, while a caller waits.
  */
-async function end({ attemptId }: RunMessages, scope: CancellationScope): Promise<void> {
+async function end(run: RunMessages, scope: CancellationScope): Promise<void> {
+  const { attemptId } = run;
   scope.cancel();
   if (!patched('end-agent-at-once')) {
     return;
@@ -76,7 +77,10 @@ async function end({ attemptId }: RunMessages, scope: CancellationScope): Promis
   try {
     const queue = await supervision.supervisorQueue({ attemptId });
     if (queue !== null) {
-      await endingOn(queue).endAgent({ attemptId });
+      run.openActivities += 1;
+      await endingOn(queue)
+        .endAgent({ attemptId })
+        .finally(() => (run.openActivities -= 1));
     }
   } catch (error) {
     log.debug('agent end deferred to the worker heartbeat', { attemptId, error });
@@ -103,6 +107,7 @@ export async function reclaim(
     if (!isCancellation(error)) {
       return undefined;
     }
+    run.openActivities += 1;
   }
   try {
     return await host.reclaim({ attemptId, force: true });

@@ -38,6 +38,8 @@ export class RunMessages implements CommandedRun {
   end: RunEnd | undefined;
   hasCapacity = false;
   remote: boolean | undefined;
+  /** Activities of it that nothing waits for, such as cancelled ones: they may report as long as the run is open. */
+  openActivities = 0;
   readonly attemptId: string;
   private noted: Promise<unknown> = Promise.resolve();
   readonly view: OperatorView;

@@ -95,6 +95,10 @@ function refuseLinks(root: string, options: { deep: boolean; replaced?: boolean 
   }
 }
 
+/**
+ * Not those of `plain-file.ts`, which leaves to git what it cannot list: this decides whether git may run. What cannot be listed is
+ * refused with its reason, and a file is no danger, such as the branch `a` where `a/b` was when its directory was listed.
+ */
 function entriesOf(directory: string) {
   try {
     return readdirSync(directory, { withFileTypes: true });

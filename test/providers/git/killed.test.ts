@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RewindDecision } from '../../../contracts/runs/rewind';
 import type { GitError } from '../../../providers/git/git-error';
 import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
-import { killEverywhere } from './git-killer';
+import { expectKills, killEverywhere } from './git-killer';
 import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
 describe('of a clone', () => {
@@ -22,48 +22,48 @@ describe('of a clone', () => {
     });
     const branches = () => sh(at.repository, 'for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/board');
 
-    it.each([false, true])(
-      'killed anywhere (force: %s), is brought to the same end by the next call',
-      async (force) => {
-        const { git, repository, worktree, place } = at;
-        const primary = await primaryOf(repository);
-        const work = async (): Promise<string> => {
-          await git.ensureWorktree(at.request);
-          if (!force) {
-            return at.baseSha;
+    it.each([
+      [false, { commands: 14, changes: 3 }],
+      [true, { commands: 27, changes: 9 }],
+    ])('killed anywhere (force: %s), is brought to the same end by the next call', async (force, atLeast) => {
+      const { git, repository, worktree, place } = at;
+      const primary = await primaryOf(repository);
+      const work = async (): Promise<string> => {
+        await git.ensureWorktree(at.request);
+        if (!force) {
+          return at.baseSha;
+        }
+        const sha = await commit(worktree, 'Work');
+        await put(worktree, { 'src/a.txt': 'changed', new: '1', 'sub/x': '1' });
+        await sh(worktree, 'init', '-q', 'sub');
+        await commit(join(worktree, 'sub'), 'Inner');
+        return sha;
+      };
+      let headSha = await work();
+      let round = 0;
+      const kills = await killEverywhere(
+        place,
+        () => git.removeWorktree(request({ force, headSha, id: `wt_${round}` })),
+        async () => {
+          const files = await contents(worktree).catch(() => undefined);
+          // What was not begun yet is not harmed by the lock of a killed git.
+          await rm(join(place.adminDirectory, 'index.lock'), { force: true });
+          const removed = await git.removeWorktree(request({ force, headSha, id: `wt_${round}` }));
+          expect(await git.listWorktrees({ repositoryPath: repository })).toHaveLength(1);
+          await expect(contents(worktree)).rejects.toThrow('ENOENT');
+          expect((await branches()).includes('refs/heads/board/task')).toBe(false);
+          expect(files === undefined || Object.keys(files).length > 3).toBe(true);
+          if (force) {
+            expect(await shaOf(repository, `${removed.preserved!.commit}:new`)).toBeDefined();
+            expect(await shaOf(join(removed.setAside!, 'worktree/sub'), 'HEAD')).toBeDefined();
           }
-          const sha = await commit(worktree, 'Work');
-          await put(worktree, { 'src/a.txt': 'changed', new: '1', 'sub/x': '1' });
-          await sh(worktree, 'init', '-q', 'sub');
-          await commit(join(worktree, 'sub'), 'Inner');
-          return sha;
-        };
-        let headSha = await work();
-        let round = 0;
-        const kills = await killEverywhere(
-          place,
-          () => git.removeWorktree(request({ force, headSha, id: `wt_${round}` })),
-          async () => {
-            const files = await contents(worktree).catch(() => undefined);
-            // What was not begun yet is not harmed by the lock of a killed git.
-            await rm(join(place.adminDirectory, 'index.lock'), { force: true });
-            const removed = await git.removeWorktree(request({ force, headSha, id: `wt_${round}` }));
-            expect(await git.listWorktrees({ repositoryPath: repository })).toHaveLength(1);
-            await expect(contents(worktree)).rejects.toThrow('ENOENT');
-            expect((await branches()).includes('refs/heads/board/task')).toBe(false);
-            expect(files === undefined || Object.keys(files).length > 3).toBe(true);
-            if (force) {
-              expect(await shaOf(repository, `${removed.preserved!.commit}:new`)).toBeDefined();
-              expect(await shaOf(join(removed.setAside!, 'worktree/sub'), 'HEAD')).toBeDefined();
-            }
-            expect(await primaryOf(repository)).toEqual(primary);
-            round += 1;
-            headSha = await work();
-          },
-        );
-        expect(kills).toBeGreaterThan(10);
-      },
-    );
+          expect(await primaryOf(repository)).toEqual(primary);
+          round += 1;
+          headSha = await work();
+        },
+      );
+      expectKills(kills, atLeast);
+    });
   });
 
   describe('a rebase', () => {
@@ -71,9 +71,9 @@ describe('of a clone', () => {
       at.git.rebaseOnto({ worktreePath: at.worktree, branch: 'board/task', ontoSha, id });
 
     it.each([
-      ['goes through', { 'src/theirs.txt': '1\n' }],
-      ['conflicts', { 'src/a.txt': 'theirs\n' }],
-    ])('that %s, killed anywhere, is brought to the same end by the next call', async (_, theirs) => {
+      ['goes through', { 'src/theirs.txt': '1\n' }, { commands: 7, changes: 0 }],
+      ['conflicts', { 'src/a.txt': 'theirs\n' }, { commands: 16, changes: 5 }],
+    ])('that %s, killed anywhere, is brought to the same end by the next call', async (_, theirs, atLeast) => {
       const { worktree, place, repository } = at;
       const { headSha, ontoSha } = await at.diverge(theirs);
       const before = await stateOf(worktree);
@@ -104,7 +104,7 @@ describe('of a clone', () => {
           await again();
         },
       );
-      expect(kills).toBeGreaterThan(4);
+      expectKills(kills, atLeast);
       expect(await primaryOf(repository)).toEqual(primary);
     });
   });
@@ -154,7 +154,7 @@ describe('of a clone', () => {
         await sh(remote, 'update-ref', 'refs/heads/main', baseSha);
         id += 1;
       });
-      expect(kills).toBeGreaterThan(15);
+      expectKills(kills, { commands: 23, changes: 3 });
       expect(await primaryOf(repository)).toEqual(primary);
     });
   });
@@ -196,6 +196,6 @@ describe('a rewind', () => {
         request = await plan();
       },
     );
-    expect(kills).toBeGreaterThan(10);
+    expectKills(kills, { commands: 42, changes: 25 });
   });
 });

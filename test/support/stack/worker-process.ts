@@ -23,6 +23,10 @@ export async function startWorkerProcess({
     output: { file: logFile },
   });
   const started = await part.start();
-  await eventually(() => expect(part.isReady()).toBe(true));
+  await eventually(() => {
+    if (!part.isReady()) {
+      throw new Error('the worker is not ready');
+    }
+  });
   return started;
 }

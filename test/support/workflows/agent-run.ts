@@ -251,6 +251,12 @@ export class StubbedRun {
     return this.stubs.names().filter((name) => name !== 'announceStart');
   }
 
+  /** The activities that Temporal waits for a report of. */
+  async openActivities(): Promise<string[]> {
+    const { raw } = await this.handle.describe();
+    return (raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
+  }
+
   /** What operators read of it in the Temporal UI. */
   async details(): Promise<string> {
     const { currentDetails } = await this.handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');

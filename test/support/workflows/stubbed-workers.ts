@@ -67,7 +67,7 @@ export interface StubbedWorkers {
   readonly boardQueue: string;
   readonly hostId: string;
   readonly hostQueue: string;
-  /** Has the activities of these attempts and tasks run the stubs, until the test is over. */
+  /** Has the activities of these attempts, tasks and deliveries run the stubs, until the test is over. */
   use(stubs: Stubs, ids: readonly string[]): void;
   /** Ends a workflow of the test, whatever the test has left of it. */
   terminateAfterwards(workflowId: string): void;
@@ -83,10 +83,10 @@ export function stubbedWorkers(names: readonly string[]): StubbedWorkers {
   let workers: Worker[] = [];
   let running: Promise<unknown> = Promise.resolve();
 
-  const activity = (name: string) => (input: { attemptId?: string; taskId?: string }) => {
-    const stubs = subjects.get(input.attemptId ?? '') ?? subjects.get(input.taskId ?? '');
+  const activity = (name: string) => (input: { attemptId?: string; taskId?: string; deliveryId?: string }) => {
+    const stubs = subjects.get(input.attemptId ?? '') ?? subjects.get(input.taskId ?? input.deliveryId ?? '');
     if (!stubs) {
-      throw ApplicationFailure.nonRetryable(`No test has an ${name} of this attempt or task.`, 'UNEXPECTED');
+      throw ApplicationFailure.nonRetryable(`No test has an ${name} of what it is called for.`, 'UNEXPECTED');
     }
     return stubs.run({ name, input: { ...input }, taskQueue: Context.current().info.taskQueue });
   };

@@ -1,6 +1,6 @@
 import type { Stopped, StoppedRebase } from '../../../../contracts/runs/conflict';
 import { commit, contents, put, sh, stateOf } from '../git-fixture';
-import { killEverywhere } from '../git-killer';
+import { expectKills, killEverywhere } from '../git-killer';
 import { primaryOf, shaOf } from '../git-remote-fixture';
 import { aConflict, type ConflictFixture } from './conflict-fixture';
 
@@ -51,7 +51,7 @@ describe('killed anywhere', () => {
         from = await stopAndResolve();
       },
     );
-    expect(kills).toBeGreaterThan(10);
+    expectKills(kills, { commands: 28, changes: 10 });
   });
 
   it('an abort is brought to the same end by the next call', async () => {
@@ -65,7 +65,7 @@ describe('killed anywhere', () => {
     };
     let from = await again();
     const request = () => ({ ...at.recorded, id: `go_${round}`, stopped: from });
-    await killEverywhere(
+    const kills = await killEverywhere(
       place,
       () => at.git.conflicts.abort(request()),
       async () => {
@@ -76,6 +76,7 @@ describe('killed anywhere', () => {
         from = await again();
       },
     );
+    expectKills(kills, { commands: 19, changes: 9 });
   });
 
   it.each([
@@ -89,7 +90,7 @@ describe('killed anywhere', () => {
       const decided = { ...at.recorded, path: 'src/a.txt', resolution, hasText: text !== undefined };
       const target = await at.git.conflicts.decide(decided);
       let round = 0;
-      await killEverywhere(
+      const kills = await killEverywhere(
         place,
         () => at.git.conflicts.resolve({ ...at.recorded, path: 'src/a.txt', target, text }),
         async () => {
@@ -101,6 +102,7 @@ describe('killed anywhere', () => {
           await at.rebase(ontoSha, `again_${round}`);
         },
       );
+      expectKills(kills, { commands: 5, changes: 0 });
     },
   );
 });

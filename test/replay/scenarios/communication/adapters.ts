@@ -1,3 +1,4 @@
+import { eventually } from '../../../../platform/testing/eventually';
 import { aChannelId, anIdentity, startRelay } from '../../../support/communication/relay-server';
 import { slackResponses, startTeamChat } from '../../../support/communication/team-chat-server';
 import { latestWorkflow, type Recording, type Stage } from '../stage';
@@ -38,5 +39,36 @@ export async function communicationScenarios({ service: { call }, temporal }: St
     ];
   } finally {
     await Promise.all([slack.close(), relay.close()]);
+  }
+}
+
+/** A message whose delivery an operator cancels while the other side has not answered yet. */
+export async function cancelledDeliveryScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {
+  const slack = await startTeamChat(slackResponses.ok);
+  try {
+    await call.ok('PUT', `${root}/adapters/slow-slack`, { kind: 'slack', webhookUrl: slack.url });
+    let acknowledge = (): void => undefined;
+    slack.answer((response, posted) => {
+      acknowledge = () => slackResponses.ok(response, posted);
+    });
+    const { id } = await call.ok('POST', `${root}/adapters/slow-slack/send`, { message: 'Recorded' });
+    const handle = temporal.workflow.getHandle(`adapter-delivery/${id}`);
+    await eventually(() => {
+      if (slack.posted.length === 0) {
+        throw new Error('it is not being sent yet');
+      }
+    });
+    await handle.cancel();
+    await eventually(async () => {
+      const { events } = await handle.fetchHistory();
+      if (events?.some((event) => event.activityTaskCancelRequestedEventAttributes) !== true) {
+        throw new Error('its attempt is not cancelled yet');
+      }
+    });
+    acknowledge();
+    await handle.result();
+    return [['adapter-delivery-cancelled', handle.workflowId]];
+  } finally {
+    await slack.close();
   }
 }
