@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerSentEvent } from './event-stream';
 
 const silent = Symbol('silent');
@@ -36,10 +35,13 @@ export async function* withPings(
 
 /** What `next` brings, unless it takes longer. */
 async function within<T>(next: Promise<T>, ms: number): Promise<T | typeof silent> {
-  const timer = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<typeof silent>((resolve) => {
+    timer = setTimeout(() => resolve(silent), ms);
+  });
   try {
-    return await Promise.race([next, delay(ms, silent, { signal: timer.signal })]);
+    return await Promise.race([next, silence]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }

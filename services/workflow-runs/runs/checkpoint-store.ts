@@ -33,9 +33,17 @@ export async function createCheckpointStore(db: Database) {
     /**
      * Stores what an update of a run has reported. Repeatable, also with another content by a workflow task that is repeated: what
      * its first try had reported is removed.
+     *
+     * @param update.isRepeated whether the update, or a later one, may have been stored before
      */
-    async put(run_id: string, version: number, reported: readonly (RunCheckpoint & { id: string })[]): Promise<void> {
-      await checkpoints.deleteMany({ run_id, order: { $gte: version * ofUpdate } });
+    async put(
+      run_id: string,
+      { version, isRepeated }: { version: number; isRepeated: boolean },
+      reported: readonly (RunCheckpoint & { id: string })[],
+    ): Promise<void> {
+      if (isRepeated) {
+        await checkpoints.deleteMany({ run_id, order: { $gte: version * ofUpdate } });
+      }
       for (const [at, checkpoint] of reported.slice(-maxCheckpoints).entries()) {
         const record = { run_id, order: version * ofUpdate + at, checkpoint };
         await checkpoints.findOneAndUpdate({ _id: `${run_id}/${checkpoint.id}` }, { $set: record }, { upsert: true });

@@ -16,6 +16,12 @@ const idleMs = 600_000;
 /** The most runs that are read as starting at once. */
 const maxStarting = 1_000;
 
+/** Runs that are started at the same time. */
+const atOnce = 20;
+
+/** How long one look goes on while runs are queued, in milliseconds: its activity has 30 seconds. */
+const longestLookMs = 10_000;
+
 export interface DispatcherDependencies extends RunStartDependencies {
   client: Client;
   runs: RunStore;
@@ -36,12 +42,18 @@ export interface DispatcherDependencies extends RunStartDependencies {
 export function createDispatcher(dependencies: DispatcherDependencies) {
   const { client, taskQueue, runs, endRun, log, now, concurrency, reconcileEveryMs = 30_000 } = dependencies;
   let reconcileAt = 0;
+  /** Looks under way in this process, and how often another one was asked for meanwhile. */
+  let looks = 0;
+  let asked = 0;
+  /** Runs whose workflow was started since runs were reconciled: they are starting until it has written that it runs. */
+  const started = new Set<string>();
 
   async function reconcile(): Promise<void> {
     if (now().getTime() < reconcileAt) {
       return;
     }
     await reconcileRuns(dependencies);
+    started.clear();
     reconcileAt = now().getTime() + reconcileEveryMs;
   }
 
@@ -55,8 +67,10 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
         }),
       );
+      started.add(run._id);
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) {
+        started.add(run._id);
         return;
       }
       const message = whyUnstartable(error);
@@ -68,17 +82,54 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
     }
   }
 
+  async function signal(): Promise<void> {
+    await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
+      workflowId: dispatchId(taskQueue),
+      taskQueue,
+      args: [idleMs],
+      signal: lookAgain,
+      signalArgs: [],
+      staticSummary: 'start queued workflow runs',
+    });
+  }
+
+  /** Starts queued runs until none is left, there is no capacity, or the look has taken long; returns whether it has taken long. */
+  async function lookAtQueue(tryToStart: (run: RunRecord) => Promise<void>): Promise<boolean> {
+    const until = performance.now() + longestLookMs;
+    for (;;) {
+      const askedBefore = asked;
+      const free = concurrency - (await runs.countWorking());
+      const queued = free > 0 ? await runs.oldestQueued(Math.min(free, atOnce)) : [];
+      if (queued.length === 0 && asked === askedBefore) {
+        return false;
+      }
+      if (performance.now() > until) {
+        return true;
+      }
+      // Those that have been cancelled meanwhile are not started.
+      const starting = await Promise.all(queued.map(({ _id }) => runs.change(_id, ['queued'], { status: 'starting' })));
+      await Promise.all(starting.filter((run) => run !== undefined).map(tryToStart));
+    }
+  }
+
+  /** Has it check, now or after the current check, whether a run can be started. */
+  async function look(): Promise<void> {
+    // A look under way reads the queue again before it ends; when its process is killed, its activity is repeated.
+    if (looks > 0) {
+      asked += 1;
+      return;
+    }
+    await signal();
+  }
+
   return {
-    /** Has it check, now or after the current check, whether a run can be started. */
-    async lookAgain(): Promise<void> {
-      await client.workflow.signalWithStart<typeof workflowRunDispatch>('workflowRunDispatch', {
-        workflowId: dispatchId(taskQueue),
-        taskQueue,
-        args: [idleMs],
-        signal: lookAgain,
-        signalArgs: [],
-        staticSummary: 'start queued workflow runs',
-      });
+    lookAgain: look,
+
+    /** Has it check whether a run can be started in the place of one that has ended or waits: there is nothing to check while none is queued. */
+    async lookIfQueued(): Promise<void> {
+      if ((await runs.oldestQueued(1)).length > 0) {
+        await look();
+      }
     },
 
     /**
@@ -93,18 +144,19 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
       const tryToStart = (run: RunRecord): Promise<void> =>
         start(run).catch((error: unknown) => void failures.push(error));
       for (const run of await runs.find({ statuses: ['starting'] }, { limit: maxStarting })) {
-        await tryToStart(run);
+        if (!started.has(run._id)) {
+          await tryToStart(run);
+        }
       }
-      while ((await runs.countWorking()) < concurrency) {
-        const oldest = await runs.oldestQueued();
-        if (!oldest) {
-          break;
-        }
-        // It may have been cancelled meanwhile; then the queue is read again.
-        const starting = await runs.change(oldest._id, ['queued'], { status: 'starting' });
-        if (starting) {
-          await tryToStart(starting);
-        }
+      let isLong: boolean;
+      looks += 1;
+      try {
+        isLong = await lookAtQueue(tryToStart);
+      } finally {
+        looks -= 1;
+      }
+      if (isLong) {
+        await signal();
       }
       if (failures.length > 0) {
         throw failures[0];

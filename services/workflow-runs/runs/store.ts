@@ -74,9 +74,9 @@ export async function createRunStore(db: Database) {
     countWorking: (): Promise<number> =>
       runs.count({ status: { $in: ['starting', 'running'] }, waiting: { $ne: true } }),
 
-    /** The oldest run that waits and is not held back. */
-    oldestQueued: async (): Promise<RunRecord | undefined> =>
-      (await runs.find({ status: 'queued', held: { $ne: true } }, { sort: { _id: 1 }, limit: 1 }))[0],
+    /** The oldest runs that wait and are not held back, the oldest first. */
+    oldestQueued: (limit: number): Promise<RunRecord[]> =>
+      runs.find({ status: 'queued', held: { $ne: true } }, { sort: { _id: 1 }, limit }),
 
     /** How many wait in front of a run, itself counted. */
     queuePosition: (id: string): Promise<number> => runs.count({ status: 'queued', _id: { $lte: id } }),
@@ -111,13 +111,15 @@ export async function createRunStore(db: Database) {
      * none comes behind the end of a run. A workflow task that is repeated, since its worker was killed before it was complete,
      * replaces what it has reported before.
      *
+     * @param next the change, of the run as it was before the update, and whether the update is of a task that is repeated; not called
+     *   for an update that is there already
      * @returns whether it is there
      * @throws Error when there is no such run
      */
     async project(
       id: string,
       update: UpdateOfTask,
-      next: (run: RunRecord) => RunChange | Promise<RunChange>,
+      next: (run: RunRecord, isRepeated: boolean) => RunChange | Promise<RunChange>,
     ): Promise<boolean> {
       const run = await runs.get(id);
       if (!run) {
@@ -132,7 +134,7 @@ export async function createRunStore(db: Database) {
         return run.revision >= update.version;
       }
       const from = isRepeated ? beforeTask(run) : run;
-      const change = await next(from);
+      const change = await next(from, isRepeated);
       const trimmed = change.stages ? await archive.trim(from, change.stages) : {};
       const fields = { ...change, ...trimmed };
       const { set, unset } = changeOf(run, fields, isRepeated);

@@ -20,9 +20,14 @@ export async function createWorkflowStore(db: Database) {
     /** Takes note of a run; an older one changes nothing. */
     async note({ _id, workflow: { slug, name }, goal, created_at, dot_source }: RunRecord): Promise<void> {
       const latest = { slug, name, run_id: _id, ran_at: created_at, dot_source, ...compact({ goal }) };
-      await workflows.findOneAndUpdate({ _id: slug }, { $setOnInsert: latest }, { upsert: true });
       const unset = goal === undefined ? { $unset: { goal: '' as const } } : {};
-      await workflows.findOneAndUpdate({ _id: slug, run_id: { $lt: _id } }, { $set: latest, ...unset });
+      const update = (): Promise<WorkflowRecord | undefined> =>
+        workflows.findOneAndUpdate({ _id: slug, run_id: { $lt: _id } }, { $set: latest, ...unset });
+      // Most workflows have run before.
+      if (!(await update())) {
+        await workflows.findOneAndUpdate({ _id: slug }, { $setOnInsert: latest }, { upsert: true });
+        await update();
+      }
     },
     get: (slug: string): Promise<WorkflowRecord | undefined> => workflows.get(slug),
     /** By slug. */

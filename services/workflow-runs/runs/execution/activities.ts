@@ -131,7 +131,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
     },
 
     /** There may be capacity for another run now. */
-    runEnded: (): Promise<void> => dispatcher.lookAgain(),
+    runEnded: (): Promise<void> => dispatcher.lookIfQueued(),
 
     startQueued: (): Promise<void> => dispatcher.startQueued(),
 

@@ -21,14 +21,19 @@ export interface RunWriterDependencies {
  * in no history before their task is complete.
  */
 export function createRunWriter({ runs, checkpoints, children, events }: RunWriterDependencies) {
-  /** @param context the values of the run at its last checkpoint */
-  async function writeBeside({ runId, version, ...update }: RunUpdate, context: RunRecord['context']): Promise<void> {
+  /**
+   * @param run the values of the run at its last checkpoint, and whether the update, or a later one, may have been written before
+   */
+  async function writeBeside(
+    { runId, version, ...update }: RunUpdate,
+    { context, isRepeated }: Pick<RunRecord, 'context'> & { isRepeated: boolean },
+  ): Promise<void> {
     if (update.used) {
       await children.putUsage(runId, update.used);
     }
     if (update.checkpoints.length > 0) {
       const reported = update.checkpoints.map((checkpoint) => ({ ...checkpoint, context_values: context }));
-      await checkpoints.put(runId, version, reported);
+      await checkpoints.put(runId, { version, isRepeated }, reported);
     }
     const entries = update.events.map(({ at, event, key = '' }, index) => {
       // A run whose last task is repeated may go on for a while, and then end in the same way.
@@ -42,17 +47,18 @@ export function createRunWriter({ runs, checkpoints, children, events }: RunWrit
 
   return async ({ task, ...update }: RunUpdate & Pick<UpdateOfTask, 'task'>): Promise<void> => {
     const { runId, version } = update;
-    let isWhole = false as boolean;
-    const isThere = await runs.project(runId, { version, task }, async (run) => {
+    const endsRun = hasEnded(update.set.status ?? 'running');
+    let applied: Parameters<typeof writeBeside>[1] | undefined;
+    const isThere = await runs.project(runId, { version, task }, async (run, isRepeated) => {
       const change = await applyUpdate(run, update, runs.whole);
-      if (hasEnded(update.set.status ?? 'running')) {
-        await writeBeside(update, change.context ?? run.context);
-        isWhole = true;
+      applied = { context: change.context ?? run.context, isRepeated };
+      if (endsRun) {
+        await writeBeside(update, applied);
       }
       return change;
     });
-    if (isThere && !isWhole) {
-      await writeBeside(update, (await runs.get(runId))?.context ?? {});
+    if (isThere && !(applied && endsRun)) {
+      await writeBeside(update, applied ?? { context: (await runs.get(runId))?.context ?? {}, isRepeated: true });
     }
   };
 }

@@ -38,18 +38,18 @@ const stored = async (run: string, count: number) => {
 describe('checkpoint store', () => {
   it('has the latest checkpoints of each run', async () => {
     for (let version = 1; version <= 40; version += 1) {
-      await store.put('long', version, [checkpoint(`n.${version}`)]);
+      await store.put('long', { version, isRepeated: false }, [checkpoint(`n.${version}`)]);
     }
-    await store.put('short', 1, [checkpoint('n.1')]);
+    await store.put('short', { version: 1, isRepeated: false }, [checkpoint('n.1')]);
     expect(await stored('long', 40)).toEqual(Array.from({ length: maxCheckpoints }, (_, at) => at + 21));
     expect(await stored('short', 40)).toEqual([1]);
   });
 
   it('replaces what a workflow task had reported that is repeated, also with another content', async () => {
-    await store.put('again', 1, [checkpoint('n.1')]);
-    await store.put('again', 2, [checkpoint('n.2', 'first'), checkpoint('n.3')]);
-    await store.put('again', 3, [checkpoint('n.4')]);
-    await store.put('again', 2, [checkpoint('n.2', 'second')]);
+    await store.put('again', { version: 1, isRepeated: false }, [checkpoint('n.1')]);
+    await store.put('again', { version: 2, isRepeated: false }, [checkpoint('n.2', 'first'), checkpoint('n.3')]);
+    await store.put('again', { version: 3, isRepeated: false }, [checkpoint('n.4')]);
+    await store.put('again', { version: 2, isRepeated: true }, [checkpoint('n.2', 'second')]);
     expect(await stored('again', 5)).toEqual([1, 2]);
     expect((await store.get('again', 'n.2'))?.context_values).toEqual({ value: 'second' });
   });
