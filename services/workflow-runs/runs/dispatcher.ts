@@ -96,19 +96,27 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
   /** Starts queued runs until none is left, there is no capacity, or the look has taken long; returns whether it has taken long. */
   async function lookAtQueue(tryToStart: (run: RunRecord) => Promise<void>): Promise<boolean> {
     const until = performance.now() + longestLookMs;
-    for (;;) {
-      const askedBefore = asked;
-      const free = concurrency - (await runs.countWorking());
-      const queued = free > 0 ? await runs.oldestQueued(Math.min(free, atOnce)) : [];
-      if (queued.length === 0 && asked === askedBefore) {
-        return false;
+    looks += 1;
+    try {
+      for (;;) {
+        const askedBefore = asked;
+        const free = concurrency - (await runs.countWorking());
+        const queued = free > 0 ? await runs.oldestQueued(Math.min(free, atOnce)) : [];
+        if (queued.length === 0 && asked === askedBefore) {
+          return false;
+        }
+        if (performance.now() > until) {
+          return true;
+        }
+        // Those that have been cancelled meanwhile are not started.
+        const starting = await Promise.all(
+          queued.map(({ _id }) => runs.change(_id, ['queued'], { status: 'starting' })),
+        );
+        await Promise.all(starting.filter((run) => run !== undefined).map(tryToStart));
       }
-      if (performance.now() > until) {
-        return true;
-      }
-      // Those that have been cancelled meanwhile are not started.
-      const starting = await Promise.all(queued.map(({ _id }) => runs.change(_id, ['queued'], { status: 'starting' })));
-      await Promise.all(starting.filter((run) => run !== undefined).map(tryToStart));
+    } finally {
+      // In the turn of the last comparison: what is asked from now on is signalled.
+      looks -= 1;
     }
   }
 
@@ -148,14 +156,7 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
           await tryToStart(run);
         }
       }
-      let isLong: boolean;
-      looks += 1;
-      try {
-        isLong = await lookAtQueue(tryToStart);
-      } finally {
-        looks -= 1;
-      }
-      if (isLong) {
+      if (await lookAtQueue(tryToStart)) {
         await signal();
       }
       if (failures.length > 0) {

@@ -51,7 +51,8 @@ export function createRunWriter({ runs, checkpoints, children, events }: RunWrit
     let applied: Parameters<typeof writeBeside>[1] | undefined;
     const isThere = await runs.project(runId, { version, task }, async (run, isRepeated) => {
       const change = await applyUpdate(run, update, runs.whole);
-      applied = { context: change.context ?? run.context, isRepeated };
+      // The end is written behind the rest, which a killed try may have left.
+      applied = { context: change.context ?? run.context, isRepeated: isRepeated || endsRun };
       if (endsRun) {
         await writeBeside(update, applied);
       }
