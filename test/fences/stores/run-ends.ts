@@ -23,12 +23,13 @@ export function runEndFences(open: OpenStore): void {
     let events: EntryLog<RunEventEntry>;
     let save: ReturnType<typeof createRunWriter>;
     let watching: AbortController;
+    const putCheckpoints = jest.fn(() => Promise.resolve());
     beforeEach(async () => {
       db = interleaving(await open());
       runs = await createRunStore(db);
       events = await db.log<RunEventEntry>({ name: 'workflow-run-events' });
       const put = () => Promise.resolve();
-      save = createRunWriter({ runs, events, checkpoints: { put }, children: { putUsage: put } });
+      save = createRunWriter({ runs, events, checkpoints: { put: putCheckpoints }, children: { putUsage: put } });
       await runs.insert({
         ...{ _id: 'r', status: 'running', revision: 1, created_at: at(0), guidance: [], stages: [], context: {} },
       } as unknown as RunRecord);
@@ -64,6 +65,15 @@ export function runEndFences(open: OpenStore): void {
       await report(2, 13, event, status);
       expect(await stored()).toEqual([event]);
       expect((await runs.get('r'))?.status).toBe(status);
+    });
+
+    it('replace the checkpoints that a killed try has left', async () => {
+      const checkpoints = [{ id: 'n.1', stage_id: 'n', visit: 1, timestamp: at(9), next: [] }];
+      const set = { status: 'completed', ended_at: at(9) } as const;
+      await save({ ...nothing(), runId: 'r', version: 2, task: 10, set, checkpoints } as unknown as Parameters<
+        typeof save
+      >[0]);
+      expect(putCheckpoints).toHaveBeenLastCalledWith('r', { version: 2, isRepeated: true }, expect.anything());
     });
 
     it('have the events of a record that an earlier version has ended first', async () => {
