@@ -1,4 +1,5 @@
 import { BytesResponse } from '../../../platform/http/response';
+import { refuse } from './errors';
 
 /** One message of an event stream (Server-Sent Events). */
 export interface ServerSentEvent {
@@ -28,7 +29,14 @@ export const eventStream = (events: AsyncIterable<ServerSentEvent>): BytesRespon
     'X-Accel-Buffering': 'no',
   });
 
-/** The position a reader resumes at: the number in `Last-Event-ID`, 0 without one. */
-export function lastEventId(header: string | undefined): number {
-  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : 0;
+/**
+ * The position a reader resumes at: the number in `Last-Event-ID`, 0 without one.
+ *
+ * @throws AppError 400 for anything else
+ */
+export function lastEventId(header = ''): number {
+  if (!/^\d{0,15}$/.test(header)) {
+    throw refuse(400, 'Last-Event-ID: must be the id of an event, which is a whole number.');
+  }
+  return Number(header);
 }

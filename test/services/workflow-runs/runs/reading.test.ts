@@ -37,6 +37,15 @@ describe('the event stream of a run', () => {
     expect((await behind(names.length)).status).toBe(410);
     expect((await models.service.open('GET', `/runs/${id}/events`)).status).toBe(410);
   });
+
+  it('refuses a reader whose Last-Event-ID is no number', async () => {
+    const id = await runs.start('digraph { start -> exit }');
+    for (const header of ['abc', '-1', '1.5', '1e3', '9'.repeat(16)]) {
+      const refused = await models.service.open('GET', `/runs/${id}/events`, { headers: { 'last-event-id': header } });
+      expect({ header, status: refused.status }).toEqual({ header, status: 400 });
+      expect(await refused.text()).toContain('Last-Event-ID: must be the id of an event');
+    }
+  });
 });
 
 test('a stage whose answer is cut at its limit of tokens names that', async () => {
