@@ -17,6 +17,8 @@ const temporal = [
   'TEMPORAL_TLS_KEY_FILE',
   'TEMPORAL_TLS_SERVER_NAME',
 ] as const;
+/** How workflows run. */
+const workflows = ['TEMPORAL_CALL_STACKS'] as const;
 /** Where spans are sent. */
 const traces = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -92,6 +94,7 @@ export const partSettings = {
     ...credentials,
     ...disk,
     ...temporal,
+    ...workflows,
     ...runs,
     'BOARD_AGENT_USER',
     'BOARD_DOCS_DIR',
@@ -132,6 +135,7 @@ export const partSettings = {
     ...traces,
     ...stores,
     ...temporal,
+    ...workflows,
     'BOARD_HOST',
     'BOARD_TRUSTED_PROXIES',
     'RATE_LIMIT_AUTH_FAILURES',
@@ -146,6 +150,7 @@ export const partSettings = {
     ...traces,
     ...stores,
     ...temporal,
+    ...workflows,
     'BOARD_HOST',
     'BOARD_TRUSTED_PROXIES',
     'RATE_LIMIT_AUTH_FAILURES',

@@ -16,6 +16,9 @@ export const temporalSettings = {
   TEMPORAL_TLS_SERVER_NAME: optionalText('name').describe(
     'Name in its certificate, where it is not that of the address',
   ),
+  TEMPORAL_CALL_STACKS: flag(false).describe(
+    'Workflows have a call stack in its UI, for which their threads take twice the CPU',
+  ),
   TEMPORAL_UI_PORT: z.coerce
     .number()
     .int()

@@ -6,12 +6,11 @@ import type { GlobalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
 const workflowThread = ['', '@temporalio', 'worker', 'lib', 'workflow', 'workflow-worker-thread.js'].join(sep);
 
 /**
- * In a thread that runs workflows, records no stack for each of their promises: that takes half of the thread's CPU, and serves
- * nothing but the query `__stack_trace`, which is refused then. With `TEMPORAL_DEBUG` workflows run in the main thread, which records
- * them.
+ * In a thread that runs workflows, records no stack for each of their promises, unless `TEMPORAL_CALL_STACKS` is set: that takes half of
+ * the thread's CPU, and serves nothing but the query `__stack_trace`, which is refused then.
  */
 export function recordNoPromiseStacks(): void {
-  if (isMainThread) {
+  if (isMainThread || ['true', '1'].includes(process.env.TEMPORAL_CALL_STACKS ?? '')) {
     return;
   }
   // What is preloaded is run before the thread has its script, and this after that, before the script is sent anything.

@@ -10,8 +10,8 @@ const bundle = `globalThis.__webpack_module_cache__; globalThis.__TEMPORAL__ = {
   initRuntime: ({ stackTracesEnabled }) => { throw new Error('recorded: ' + stackTracesEnabled); },
 } };`;
 
-/** Begins a workflow in a process that is started as a part of the service, by a creator of workflows of the SDK. */
-function begin(creator: string): string {
+/** Begins a workflow in a thread of a process that is started as a part of the service. */
+function begin(settings: Record<string, string>): string {
   const code = `
     (async () => {
       const workflowBundle = {
@@ -19,12 +19,13 @@ function begin(creator: string): string {
         sourceMap: { version: 3, sources: [], names: [], mappings: '' },
         filename: 'bundle.js',
       };
-      const created = await ${creator};
+      const created = await ${inThread};
       const end = (text) => { require('node:fs').writeSync(1, text); process.exit(); };
       created.createWorkflow({ info: { runId: 'run', unsafe: {} } }).then(() => end('begun'), (error) => end(error.message));
     })();`;
   return execFileSync(process.execPath, ['--require', preload, '-e', code], {
     cwd: root,
+    env: { ...process.env, ...settings },
     encoding: 'utf8',
     timeout: 60_000,
   });
@@ -39,14 +40,12 @@ const inThread = `require('@temporalio/worker/lib/workflow/threaded-vm').Threade
   logger: new (require('@temporalio/worker').DefaultLogger)('ERROR'),
 })`;
 
-const inMainThread = `require('@temporalio/worker/lib/workflow/reusable-vm').ReusableVMWorkflowCreator.create(
-  workflowBundle, 5_000, new Set())`;
-
 describe('stacks of the promises of workflows', () => {
   it.each([
-    ['are not recorded in a thread of workflows', inThread, 'recorded: false'],
-    ['are recorded in the main thread, where workflows run to be debugged', inMainThread, 'recorded: true'],
-  ])('%s', (_, creator, reported) => {
-    expect(begin(creator)).toBe(reported);
+    ['are not recorded', {}, 'recorded: false'],
+    ['are not recorded where they are turned off', { TEMPORAL_CALL_STACKS: 'false' }, 'recorded: false'],
+    ['are recorded where they are turned on', { TEMPORAL_CALL_STACKS: 'true' }, 'recorded: true'],
+  ])('%s', (_, settings, reported) => {
+    expect(begin(settings)).toBe(reported);
   });
 });
