@@ -1,7 +1,7 @@
 import type { Stopped, StoppedRebase } from '../../../../contracts/runs/conflict';
 import { commit, contents, put, sh, stateOf } from '../git-fixture';
-import { expectKills, killEverywhere } from '../git-killer';
 import { primaryOf, shaOf } from '../git-remote-fixture';
+import { expectKills, killEverywhere } from '../killed/git-killer';
 import { aConflict, type ConflictFixture } from './conflict-fixture';
 
 let at: ConflictFixture;

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identify } from '../../../platform/processes/identity';
-import { eventually } from '../../../platform/testing/eventually';
-import { writesToRepository } from '../../../providers/git/repository/verify-repository';
+import { identify } from '../../../../platform/processes/identity';
+import { eventually } from '../../../../platform/testing/eventually';
+import { writesToRepository } from '../../../../providers/git/repository/verify-repository';
 import { dieAtChange } from './file-changes';
 
 const realPath = process.env.PATH ?? '';

@@ -1,7 +1,7 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { agentRunId } from '../../../workflows/agent-run/messages';
-import { killPart } from '../../support/stack/service';
-import type { Recording, Stage } from './stage';
+import { eventually } from '../../../../platform/testing/eventually';
+import { agentRunId } from '../../../../workflows/agent-run/messages';
+import { killPart } from '../../../support/stack/service';
+import type { Recording, Stage } from '../stage';
 
 /** An agent that outlives two workers and is stopped then, and one that is killed while no worker is there. */
 export async function reattachedScenarios({ service }: Stage): Promise<Recording[]> {

@@ -1,7 +1,7 @@
-import { eventually } from '../../../platform/testing/eventually';
-import { agentRunId } from '../../../workflows/agent-run/messages';
-import { reconcileId } from '../../../workflows/reconcile/messages';
-import type { Recording, Stage } from './stage';
+import { eventually } from '../../../../platform/testing/eventually';
+import { agentRunId } from '../../../../workflows/agent-run/messages';
+import { reconcileId } from '../../../../workflows/reconcile/messages';
+import type { Recording, Stage } from '../stage';
 
 /** A run whose workflow was terminated while its agent worked, and the scan that found it. */
 export async function lostScenarios({ service: { call }, temporal }: Stage): Promise<Recording[]> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { aWorktree, commit, type GitFixture, put, sh, stateOf } from './git-fixture';
+import { aWorktree, commit, type GitFixture, put, sh, stateOf } from '../git-fixture';
 import { expectKills, killEverywhere } from './git-killer';
 
 const attemptId = 'attempt_killed01';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { eventually } from '../../../platform/testing/eventually';
-import { agentRunId } from '../../../workflows/agent-run/messages';
-import { kill } from '../../support/processes/kill';
-import { partEnvironment } from '../../support/stack/service';
-import { startWorkerProcess } from '../../support/stack/worker-process';
-import type { Recording, Stage } from './stage';
+import { eventually } from '../../../../platform/testing/eventually';
+import { agentRunId } from '../../../../workflows/agent-run/messages';
+import { kill } from '../../../support/processes/kill';
+import { partEnvironment } from '../../../support/stack/service';
+import { startWorkerProcess } from '../../../support/stack/worker-process';
+import type { Recording, Stage } from '../stage';
 
 /** A run that is stopped while its worker is paused: it ends beside an activity that Temporal waits for. */
 export async function pausedScenarios({ service, dir }: Stage): Promise<Recording[]> {

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RewindDecision } from '../../../contracts/runs/rewind';
-import type { GitError } from '../../../providers/git/git-error';
-import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from './git-fixture';
+import type { RewindDecision } from '../../../../contracts/runs/rewind';
+import type { GitError } from '../../../../providers/git/git-error';
+import { aRewindableWorktree, commit, contents, put, type RewindableWorktree, sh, stateOf } from '../git-fixture';
+import { aClone, type CloneFixture, primaryOf, shaOf } from '../git-remote-fixture';
 import { expectKills, killEverywhere } from './git-killer';
-import { aClone, type CloneFixture, primaryOf, shaOf } from './git-remote-fixture';
 
 describe('of a clone', () => {
   let at: CloneFixture;
