@@ -9,7 +9,7 @@ module.exports = {
     '[/.-]killed\\.test\\.ts$',
     '/test/stores/(soak|full-disk/full-disk)\\.test\\.ts$',
     '/test/stores/board-files\\.processes\\.test\\.ts$',
-    '/test/providers/git/(interrupted|hostile/late-holder)\\.test\\.ts$',
+    '/test/providers/git/(killed/interrupted|hostile/late-holder)\\.test\\.ts$',
     '/test/providers/agents/detached-agent\\.test\\.ts$',
   ],
   /**
