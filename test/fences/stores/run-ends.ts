@@ -1,3 +1,4 @@
+import timers from 'node:timers/promises';
 import { createRunEnding } from '../../../services/workflow-runs/runs/end-run';
 import type { RunEvent, RunEventEntry } from '../../../services/workflow-runs/runs/execution/events';
 import { nothing } from '../../../services/workflow-runs/runs/execution/progress-state';
@@ -107,6 +108,24 @@ export function runEndFences(open: OpenStore): void {
         db.before(table, 'findOneAndUpdate', () => new Promise<void>((resolve) => db.after(table, 'get', resolve)));
         await report(2, 10, completed, 'completed');
         expect(await watched).toEqual({ read: [completed], status: 'completed' });
+      });
+
+      it('are looked for soon also behind many other events', async () => {
+        const pause = jest.spyOn(timers, 'setTimeout');
+        const reader = followRun({ events, runs }, 'r', { after: 0, signal: watching.signal });
+        for (let version = 2; version < 10; version += 1) {
+          const paused = { at: at(9), event: { RunPaused: {} }, key: `${version}` };
+          await save({ ...nothing(), runId: 'r', version, task: 10, set: {}, events: [paused] });
+          expect((await reader.next()).value).toMatchObject({ data: paused.event });
+        }
+        const last = reader.next();
+        db.before(table, 'findOneAndUpdate', () => new Promise<void>((resolve) => db.after(table, 'get', resolve)));
+        await report(10, 10, completed, 'completed');
+        expect((await last).value).toMatchObject({ data: completed });
+        const pauses = pause.mock.calls.map(([ms]) => ms);
+        pause.mockRestore();
+        expect(pauses).toContain(10);
+        expect(pauses).not.toContain(1_000);
       });
 
       it.each([

@@ -35,7 +35,8 @@ async function* eventsToEnd(
   const ends: RunEventEntry[] = [];
   let position = after;
   let next = batches.next();
-  for (let pauseMs = lookMs.first; ; pauseMs = Math.min(pauseMs * 2, lookMs.most)) {
+  let pauseMs = lookMs.first;
+  for (;;) {
     if (ends.length > 0) {
       const run = await runs.get(runId);
       const end = run ? ends.findLast(({ event }) => endOf(event) === run.status) : ends.at(-1);
@@ -45,19 +46,21 @@ async function* eventsToEnd(
       }
     }
     const batch = await (ends.length > 0 ? Promise.race([next, delay(pauseMs, undefined)]) : next);
-    if (batch) {
-      if (batch.done === true) {
-        return;
-      }
-      next = batches.next();
-      next.catch(() => undefined);
-      for (const entry of batch.value) {
-        position = entry.sequence;
-        if (endOf(entry.event) === undefined) {
-          yield toServerSent(entry);
-        } else {
-          ends.push(entry);
-        }
+    if (!batch) {
+      pauseMs = Math.min(pauseMs * 2, lookMs.most);
+      continue;
+    }
+    if (batch.done === true) {
+      return;
+    }
+    next = batches.next();
+    next.catch(() => undefined);
+    for (const entry of batch.value) {
+      position = entry.sequence;
+      if (endOf(entry.event) === undefined) {
+        yield toServerSent(entry);
+      } else {
+        ends.push(entry);
       }
     }
   }
