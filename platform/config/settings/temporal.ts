@@ -17,7 +17,7 @@ export const temporalSettings = {
     'Name in its certificate, where it is not that of the address',
   ),
   TEMPORAL_CALL_STACKS: flag(false).describe(
-    'Workflows have a call stack in its UI, for which their threads take twice the CPU',
+    'Workflows have a call stack in its UI, for which their threads take two thirds more CPU',
   ),
   TEMPORAL_UI_PORT: z.coerce
     .number()

@@ -6,8 +6,8 @@ import type { GlobalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
 const workflowThread = ['', '@temporalio', 'worker', 'lib', 'workflow', 'workflow-worker-thread.js'].join(sep);
 
 /**
- * In a thread that runs workflows, records no stack for each of their promises, unless `TEMPORAL_CALL_STACKS` is set: that takes half of
- * the thread's CPU, and serves nothing but the query `__stack_trace`, which is refused then.
+ * In a thread that runs workflows, records no stack for each of their promises, unless `TEMPORAL_CALL_STACKS` is set: that takes two fifths
+ * of the thread's CPU, and serves nothing but the query `__stack_trace`, which is refused then.
  */
 export function recordNoPromiseStacks(): void {
   if (isMainThread || ['true', '1'].includes(process.env.TEMPORAL_CALL_STACKS ?? '')) {
