@@ -133,7 +133,7 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
   return {
     lookAgain: look,
 
-    /** Has it check whether a run can be started in the place of one that has ended or waits: there is nothing to check while none is queued. */
+    /** Has the dispatcher start queued runs, if there are any, in the place of a run that has ended or waits. */
     async lookIfQueued(): Promise<void> {
       if ((await runs.oldestQueued(1)).length > 0) {
         await look();

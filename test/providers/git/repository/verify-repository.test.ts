@@ -22,7 +22,7 @@ describe('verifying where git would write', () => {
     expect(verify).not.toThrow();
   });
 
-  it('accepts a file in the place of a directory, through which git writes nowhere', async () => {
+  it('accepts a repository in which a file has the name of a directory', async () => {
     await writeFile(join(commonDir, 'logs'), '');
     await rm(join(commonDir, 'refs', 'heads'), { recursive: true });
     await writeFile(join(commonDir, 'refs', 'heads'), '');
