@@ -32,7 +32,7 @@ import { pullRequestScenarios } from './scenarios/forges/pull-requests';
 import { trackerScenarios } from './scenarios/forges/trackers';
 import { decisionReviewScenarios } from './scenarios/governance/decision-reviews';
 import { goalScenarios } from './scenarios/governance/goals';
-import { hookScenarios } from './scenarios/hooks';
+import { cancelledHookScenarios, hookScenarios } from './scenarios/hooks';
 import { phaseScenarios } from './scenarios/phases';
 import { provenScenarios } from './scenarios/proven';
 import { lostScenarios } from './scenarios/recovery/lost';
@@ -78,6 +78,7 @@ const groups = (models: ReviewModels): Record<string, (stage: Stage) => Promise<
   'workflow-outputs': workflowOutputScenarios,
   goals: goalScenarios,
   hooks: hookScenarios,
+  'cancelled-hooks': cancelledHookScenarios,
   communication: communicationScenarios,
   'cancelled-delivery': cancelledDeliveryScenarios,
   approvals: approvalScenarios,

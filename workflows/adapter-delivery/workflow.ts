@@ -2,12 +2,12 @@ import {
   ActivityCancellationType,
   CancellationScope,
   log,
-  patched,
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
 import type { AdapterDeliveryActivities } from '../../activities/adapter-delivery/activities';
 import type { AdapterDelivery } from '../../contracts/chat/adapter-delivery';
+import { endOfAttempts } from '../end-of-attempts';
 import type { AdapterDeliveryInput } from './messages';
 
 /** Store work: short, idempotent, retried until the stores respond. */
@@ -39,15 +39,4 @@ export async function adapterDelivery({
   const state = await CancellationScope.nonCancellable(() => settleAdapterDelivery({ deliveryId }));
   setCurrentDetails(`The message is **${state}**.`);
   return state;
-}
-
-/** An attempt that an operator's "cancel" meets may send the message yet: it is waited for, at most until its worker counts as lost. */
-function endOfAttempts(attempts: Promise<void>): Promise<void> {
-  const cancelled = CancellationScope.current().cancelRequested.catch((error: unknown) => {
-    if (!patched('settle-after-attempt')) {
-      throw error;
-    }
-    return attempts;
-  });
-  return Promise.race([attempts, cancelled]);
 }

@@ -1,5 +1,6 @@
-import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import { ActivityCancellationType, CancellationScope, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { HookActivities, HookRun } from '../../activities/deliver-hooks/activities';
+import { endOfAttempts, settlesAfterAttempts } from '../end-of-attempts';
 import type { DeliverHooksInput } from './messages';
 
 const { hooksFor, giveUpHook } = proxyActivities<Pick<HookActivities, 'hooksFor' | 'giveUpHook'>>({
@@ -18,13 +19,16 @@ export async function deliverHooks({ id, context, proof, timings }: DeliverHooks
         startToCloseTimeout: '30 seconds',
         scheduleToCloseTimeout: giveUpAfterMs,
         retry: { initialInterval: firstPauseMs, maximumInterval: longestPauseMs },
+        cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary: `hook ${name}`,
       });
       const run: HookRun = { id, executionId: `${id}/${hookId}`, hookId, context, proof };
       try {
-        await runHook(run);
+        await endOfAttempts(runHook(run));
       } catch {
-        await giveUpHook(run.executionId);
+        // An operator's "cancel" in the Temporal UI does not leave an execution without an end.
+        const giveUp = () => giveUpHook(run.executionId);
+        await (settlesAfterAttempts() ? CancellationScope.nonCancellable(giveUp) : giveUp());
       }
     }),
   );

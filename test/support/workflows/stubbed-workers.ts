@@ -61,13 +61,21 @@ export class Stubs {
   }
 }
 
+/** What an activity is called for: an attempt, a task, a delivery or, by `id` or as its only argument, something else. */
+interface Subject {
+  attemptId?: string;
+  taskId?: string;
+  deliveryId?: string;
+  id?: string;
+}
+
 /** A worker of the board and one of a host, which the tests of a file share: creating one costs half a second of CPU. */
 export interface StubbedWorkers {
   readonly temporal: TestTemporal;
   readonly boardQueue: string;
   readonly hostId: string;
   readonly hostQueue: string;
-  /** Has the activities of these attempts, tasks and deliveries run the stubs, until the test is over. */
+  /** Has the activities that are called for these ids run the stubs, until the test is over. */
   use(stubs: Stubs, ids: readonly string[]): void;
   /** Ends a workflow of the test, whatever the test has left of it. */
   terminateAfterwards(workflowId: string): void;
@@ -83,8 +91,10 @@ export function stubbedWorkers(names: readonly string[]): StubbedWorkers {
   let workers: Worker[] = [];
   let running: Promise<unknown> = Promise.resolve();
 
-  const activity = (name: string) => (input: { attemptId?: string; taskId?: string; deliveryId?: string }) => {
-    const stubs = subjects.get(input.attemptId ?? '') ?? subjects.get(input.taskId ?? input.deliveryId ?? '');
+  const activity = (name: string) => (argument: Subject | string) => {
+    const input: Subject = typeof argument === 'string' ? { id: argument } : argument;
+    const stubs =
+      subjects.get(input.attemptId ?? '') ?? subjects.get(input.taskId ?? input.deliveryId ?? input.id ?? '');
     if (!stubs) {
       throw ApplicationFailure.nonRetryable(`No test has an ${name} of what it is called for.`, 'UNEXPECTED');
     }
