@@ -33,6 +33,9 @@ const turnsOf = async (id: string): Promise<[string, string][]> =>
     kind,
     content,
   ]);
+/** The events up to the one that is wanted last, without the signs of life between them: a busy machine pauses long enough for one. */
+const read = async (id: string, until: (event: StreamEvent) => boolean, after?: number): Promise<StreamEvent[]> =>
+  (await readEvents(await watch(id, after), until)).filter(({ event }) => event !== 'ping');
 /** The text of a turn as a client puts it together from its pieces. */
 const textOf = (events: StreamEvent[], turn: number): string =>
   events
@@ -45,14 +48,13 @@ const halting = (gate: { opened: Promise<void> }) =>
     await gate.opened;
     yield ', and the rest';
   };
-const hasBegun = async (id: string): Promise<StreamEvent[]> =>
-  readEvents(await watch(id), ({ event }) => event === 'content_delta');
+const hasBegun = async (id: string): Promise<StreamEvent[]> => read(id, ({ event }) => event === 'content_delta');
 
 describe('a model session', () => {
   it('names the limit of tokens that cut an answer', async () => {
     under.provider.answers(() => ['Once upon', { cutAtLimit: true }]);
     const id = await create();
-    const events = await readEvents(await watch(id), isDone(1));
+    const events = await read(id, isDone(1));
     const cutTurn = { kind: 'assistant', content: 'Once upon', stop_reason: 'max_tokens' };
     expect(events.at(-2)).toMatchObject({ event: 'assistant_turn', data: cutTurn });
     expect((await call('GET', `/sessions/${id}`)).body.turns.at(-1)).toMatchObject(cutTurn);
@@ -68,7 +70,7 @@ describe('a model session', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    const events = await readEvents(await watch(body.id), isDone(1));
+    const events = await read(body.id, isDone(1));
     expect(textOf(events, 1)).toBe('Hello there');
     expect(events.slice(-2).map(({ event, data }) => [event, data])).toEqual([
       ['assistant_turn', { kind: 'assistant', content: 'Hello there', created_at: expect.any(String), turn: 1 }],
@@ -90,13 +92,13 @@ describe('a model session', () => {
 
   it('continues with the conversation', async () => {
     const id = await create({ content: 'First' });
-    await readEvents(await watch(id), isDone(1));
+    await read(id, isDone(1));
     under.provider.answers(() => ['Indeed']);
     expect(await call('POST', `/sessions/${id}/messages`, { content: 'Second' })).toMatchObject({
       status: 202,
       body: { accepted: true },
     });
-    const events = await readEvents(await watch(id), isDone(2));
+    const events = await read(id, isDone(2));
     expect([textOf(events, 1), textOf(events, 2)]).toEqual(['Hello there', 'Indeed']);
     expect(under.provider.last().body.messages.map(({ role }: { role: string }) => role)).toEqual([
       'user',
@@ -114,12 +116,12 @@ describe('a model session', () => {
   it('lists the sessions, the one with the latest message first', async () => {
     const [older, newer] = [await create({ content: 'Older' }), await create({ content: 'Newer' })];
     for (const id of [older, newer]) {
-      await readEvents(await watch(id), isDone(1));
+      await read(id, isDone(1));
     }
     const long = 'word '.repeat(40);
     under.provider.answers(() => [long]);
     await call('POST', `/sessions/${older}/messages`, { content: 'Again' });
-    await readEvents(await watch(older), isDone(2));
+    await read(older, isDone(2));
     const { body } = await call('GET', '/sessions?page[limit]=2');
     expect(body).toMatchObject({
       data: [
@@ -138,7 +140,7 @@ describe('a model session', () => {
     const superseded = under.provider.last();
     under.provider.answers(() => ['To the second']);
     await call('POST', `/sessions/${id}/messages`, { content: 'Second' });
-    const events = await readEvents(await watch(id), isDone(2));
+    const events = await read(id, isDone(2));
     expect(events).toContainEqual(expect.objectContaining({ event: 'superseded', data: { turn: 1 } }));
     expect(textOf(events, 2)).toBe('To the second');
     await eventually(async () => expect(superseded.left).toBe(true));
@@ -155,7 +157,7 @@ describe('a model session', () => {
     const contents = ['2', '3', '4', '5'];
     const replies = await Promise.all(contents.map((content) => call('POST', `/sessions/${id}/messages`, { content })));
     expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
-    await readEvents(await watch(id), isDone(5));
+    await read(id, isDone(5));
     const turns = await turnsOf(id);
     const asked = turns.filter(([kind]) => kind === 'user').map(([, content]) => content);
     expect([asked[0], asked.slice(1).sort()]).toEqual(['1', contents]);
@@ -164,9 +166,9 @@ describe('a model session', () => {
 
   it('continues for a watcher behind the last event it has seen', async () => {
     const id = await create();
-    const all = await readEvents(await watch(id), isDone(1));
+    const all = await read(id, isDone(1));
     const { id: first } = all[0]!;
-    expect(await readEvents(await watch(id, first), isDone(1))).toEqual(all.slice(1));
+    expect(await read(id, isDone(1), first)).toEqual(all.slice(1));
     // Nothing new: only signs of life.
     const [idle] = await readEvents(await watch(id, all.at(-1)!.id), () => true);
     expect(idle).toEqual({ event: 'ping', id: undefined, data: {} });
@@ -175,7 +177,7 @@ describe('a model session', () => {
   it('tries again when the model is not available for a while', async () => {
     let tries = 0;
     under.provider.answers(() => (++tries === 1 ? { status: 503, body: {} } : ['At last']));
-    const events = await readEvents(await watch(await create()), isDone(1));
+    const events = await read(await create(), isDone(1));
     expect(textOf(events, 1)).toBe('At last');
     expect(events.find(({ event }) => event === 'content_delta')?.data).toMatchObject({ attempt: 2, offset: 0 });
   });
@@ -183,12 +185,12 @@ describe('a model session', () => {
   it('reports why there is no answer, and takes the next message', async () => {
     under.provider.answers(() => ({ status: 400, body: { error: { message: 'Too rude', type: 'x' } } }));
     const id = await create({ content: 'Rude' });
-    const events = await readEvents(await watch(id), ({ event }) => event === 'error');
+    const events = await read(id, ({ event }) => event === 'error');
     expect(events.at(-1)?.data).toEqual({ message: 'LLM error: local: answered 400: Too rude', turn: 1 });
     expect(await turnsOf(id)).toEqual([['user', 'Rude']]);
     under.provider.answers(() => ['Better']);
     await call('POST', `/sessions/${id}/messages`, { content: 'Polite' });
-    await readEvents(await watch(id), isDone(2));
+    await read(id, isDone(2));
     expect(await turnsOf(id)).toEqual([
       ['user', 'Rude'],
       ['user', 'Polite'],
@@ -206,7 +208,7 @@ describe('a model session', () => {
     under.provider.answers(() => ['Whole']);
     await under.service.restart();
     gate.open();
-    const events = await readEvents(await watch(id), isDone(1));
+    const events = await read(id, isDone(1));
     expect(events.map(({ data }) => data.delta)).toContain('Half an answer');
     expect(textOf(events, 1)).toBe('Whole');
     expect(events.filter(({ event }) => event === 'assistant_turn')).toHaveLength(1);
@@ -216,10 +218,10 @@ describe('a model session', () => {
     // Three of these fit into its window.
     const long = 'x'.repeat(99_000);
     const id = await create({ content: `1${long}` });
-    await readEvents(await watch(id), isDone(1));
+    await read(id, isDone(1));
     for (const turn of [2, 3, 4]) {
       await call('POST', `/sessions/${id}/messages`, { content: `${turn}${long}` });
-      await readEvents(await watch(id), isDone(turn));
+      await read(id, isDone(turn));
     }
     const sent: { role: string; content: string }[] = under.provider.last().body.messages;
     expect(sent.filter(({ role }) => role === 'user').map(({ content }) => content[0])).toEqual(['2', '3', '4']);
@@ -227,7 +229,7 @@ describe('a model session', () => {
 
   it('takes no further message into a session that is full', async () => {
     const id = await create();
-    await readEvents(await watch(id), isDone(1));
+    await read(id, isDone(1));
     const dataDir = join(under.service.dataDir, 'workflow-runs');
     const database = await openDatabase({ dataDir, log: createLog({ name: 'test', level: 'silent' }) });
     const exchanges = await database.collection<Exchange>({ name: 'workflow-run-exchanges' });
