@@ -1,7 +1,9 @@
 const { availableParallelism } = require('node:os');
 const { preferMemory } = require('./test/tiers/temporary-directory.cjs');
+const { enlargeYoungGeneration } = require('./test/tiers/young-generation.cjs');
 
 preferMemory();
+enlargeYoungGeneration();
 
 /**
  * Every test: those beside pure files, and everything that crosses a file boundary under `test/`. `npx jest <path>` runs any of
