@@ -6,6 +6,7 @@ import type { WorkerEnvironment } from '../platform/config/part-settings';
 import type { Log } from '../platform/log/log';
 import type { Stores } from '../stores/open-stores';
 import type { AttemptStore } from '../stores/runs/attempt-store';
+import { type ListedSchedules, listSchedules } from '../workflows/clients/listed-schedules';
 import { ensureSchedules, reconcileNow } from '../workflows/clients/schedules';
 import { reconcileContinuations } from '../workflows/continue-run/client';
 import { reconcileReviews } from '../workflows/decision-review/reconcile-client';
@@ -51,6 +52,9 @@ export interface ReconciliationDependencies {
 /** How often operations whose workflow was lost are reconciled, in milliseconds. */
 const everyMs = 60_000;
 
+/** The Schedules of each workspace, as a round of the reconciliation has listed them. */
+type Schedules = () => ReturnType<typeof listSchedules>;
+
 type Step = [failure: string, run: () => Promise<unknown>];
 
 /**
@@ -62,11 +66,11 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
   const closing = new AbortController();
   const seen = new Set<string>();
 
-  async function reconcile(workspace: ReconciledWorkspace): Promise<void> {
+  async function reconcile(workspace: ReconciledWorkspace, schedules: Schedules): Promise<void> {
     const { workspaceId, client } = workspace;
     const first = !seen.has(workspaceId);
     seen.add(workspaceId);
-    const steps = stepsOf(deps, workspace, { stuck: first });
+    const steps = stepsOf(deps, workspace, { first, schedules: async () => (await schedules())(workspaceId) });
     for (const [failure, run] of first
       ? [...steps, ['lost run scan failed', () => reconcileNow(client)] satisfies Step]
       : steps) {
@@ -76,13 +80,20 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
     }
   }
 
+  /** Lists once, when it is first asked, for all workspaces of a round. */
+  function newRound(): Schedules {
+    let listed: ReturnType<Schedules> | undefined;
+    return () => (listed ??= workspaces.of(localWorkspace).then(({ client }) => listSchedules(client)));
+  }
+
   async function reconcileAll({ but }: { but?: string } = {}): Promise<void> {
+    const schedules = newRound();
     for await (const workspace of workspaces.each()) {
       if (closing.signal.aborted) {
         return;
       }
       if (workspace.workspaceId !== but) {
-        await reconcile(workspace);
+        await reconcile(workspace, schedules);
       }
     }
   }
@@ -91,7 +102,7 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
     work
       .catch((error: unknown) => log.warn({ err: error }, 'reconciliation failed'))
       .finally(() => (round = undefined));
-  await reconcile(await workspaces.of(localWorkspace));
+  await reconcile(await workspaces.of(localWorkspace), newRound());
   let round: Promise<void> | undefined = begin(reconcileAll({ but: localWorkspace }));
   const timer = setInterval(() => {
     round ??= begin(reconcileAll());
@@ -105,11 +116,14 @@ export async function startReconciliation(deps: ReconciliationDependencies): Pro
   };
 }
 
-/** @param options.stuck also operations that stopped with an error, and approvals that are not overdue */
+/**
+ * @param options.first that this process sees the workspace: operations that stopped with an error, and approvals that are not overdue,
+ *   are reconciled as well, and regular schedules are created without looking which there are
+ */
 function stepsOf(
   { env, log }: ReconciliationDependencies,
   { client, directory, approvals, stores }: ReconciledWorkspace,
-  { stuck }: { stuck: boolean },
+  { first, schedules }: { first: boolean; schedules: () => Promise<ListedSchedules> },
 ): Step[] {
   const { worktrees, attempts, decisionReviews, issueSyncs, scheduledLaunches, goals, runContinuations } = stores;
   const { scheduledDeliverables, deliverableRuns, workflowRuns, workflows, messageProofs } = stores;
@@ -118,23 +132,30 @@ function stepsOf(
   return [
     [
       'worktree reconciliation failed',
-      () => reconcileWorktrees({ worktrees, client, heartbeatTimeoutMs, log }, { stuck }),
+      () => reconcileWorktrees({ worktrees, client, heartbeatTimeoutMs, log }, { stuck: first }),
     ],
     ['ended attempt file removal failed', () => removeEndedFiles({ env, log }, directory, attempts)],
     ['removed worktree lock cleanup failed', () => removeLocksOfRemoved(locks, worktrees)],
-    ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !stuck })],
-    ['schedule creation failed', () => ensureSchedules(client)],
-    ['launch schedule reconciliation failed', () => reconcileLaunchSchedules(client, { scheduledLaunches, log })],
+    ['approval reconciliation failed', () => reconcileApprovals(approvals, { overdueOnly: !first })],
+    ['schedule creation failed', async () => ensureSchedules(client, first ? new Map() : await schedules())],
+    [
+      'launch schedule reconciliation failed',
+      async () => reconcileLaunchSchedules(client, await schedules(), { scheduledLaunches, log }),
+    ],
     [
       'deliverable schedule reconciliation failed',
-      () => reconcileScheduledDeliverables(client, { scheduledDeliverables, deliverableRuns, log }),
+      async () =>
+        reconcileScheduledDeliverables(client, await schedules(), { scheduledDeliverables, deliverableRuns, log }),
     ],
     ['continuation reconciliation failed', () => reconcileContinuations(client, runContinuations)],
     [
       'workflow run reconciliation failed',
       () => reconcileWorkflowRuns(client, { workflowRuns, messageProofs, now: () => new Date(), log }),
     ],
-    ['workflow schedule reconciliation failed', () => reconcileWorkflowSchedules(client, { workflows, log })],
+    [
+      'workflow schedule reconciliation failed',
+      async () => reconcileWorkflowSchedules(client, await schedules(), { workflows, log }),
+    ],
     ['goal reconciliation failed', () => reconcileGoals(client, goals)],
     ['decision review reconciliation failed', () => reconcileReviews(client, { decisionReviews, env })],
     ['issue sync reconciliation failed', () => reconcileIssueSyncs(client, { issueSyncs, env })],

@@ -34,9 +34,13 @@ const regular: readonly Regular[] = [
   })),
 ];
 
-/** Creates the missing schedules: recurring work is Temporal's to remember. */
-export async function ensureSchedules(client: Client): Promise<void> {
-  for (const { id, every, workflowType, summary, input } of regular) {
+/**
+ * Creates the schedules that are not there: recurring work is Temporal's to remember.
+ *
+ * @param known those that are there; one that is there and not known stays as it is
+ */
+export async function ensureSchedules(client: Client, known: ReadonlyMap<string, unknown>): Promise<void> {
+  for (const { id, every, workflowType, summary, input } of regular.filter(({ id }) => !known.has(id))) {
     try {
       await client.schedule.create({
         scheduleId: id,

@@ -89,12 +89,14 @@ class WorkspaceScheduleClient extends ScheduleClient {
     const own = idInWorkspace(this.workspaceId, scheduleId);
     // The one that `create` returns has its id already.
     const handle = super.getHandle(workspaceWorkflow(scheduleId).workspaceId === this.workspaceId ? scheduleId : own);
-    const update: ScheduleHandle['update'] = (change) =>
-      handle.update((previous) => {
-        const options = change(previous);
-        return { ...options, action: this.starting(options.action) };
-      });
-    return Object.assign(handle, { update });
+    const update = handle.update.bind(handle);
+    return Object.assign(handle, {
+      update: ((change) =>
+        update((previous) => {
+          const options = change(previous);
+          return { ...options, action: this.starting(options.action) };
+        })) satisfies ScheduleHandle['update'],
+    });
   }
 
   override async *list(...options: Parameters<ScheduleClient['list']>): AsyncIterable<ScheduleSummary> {

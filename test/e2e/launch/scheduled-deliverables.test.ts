@@ -1,6 +1,7 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
+import { listSchedules } from '../../../workflows/clients/listed-schedules';
 import { deliverableScheduleId } from '../../../workflows/scheduled-deliverable/messages';
 import { reconcileScheduledDeliverables } from '../../../workflows/scheduled-deliverable/reconcile-client';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -178,7 +179,7 @@ describe('scheduled deliverables', () => {
 
     const run = { _id: runId, deliverableId: stale.id, workflow: `scheduled-deliverable/${stale.id}/${runId}` };
     await eventually(async () => {
-      await reconcileScheduledDeliverables(stack.temporal, {
+      await reconcileScheduledDeliverables(stack.temporal, (await listSchedules(stack.temporal))('local'), {
         scheduledDeliverables: { list: async () => [lost, stale] },
         deliverableRuns: {
           async *running() {

@@ -1,6 +1,7 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
+import { listSchedules } from '../../../workflows/clients/listed-schedules';
 import { launchScheduleId } from '../../../workflows/scheduled-launch/messages';
 import { reconcileLaunchSchedules } from '../../../workflows/scheduled-launch/reconcile-client';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -99,7 +100,10 @@ describe('scheduled launches', () => {
     const left = await define();
     const list = async () => [lost, changed];
     await eventually(async () => {
-      await reconcileLaunchSchedules(stack.temporal, { scheduledLaunches: { list }, log });
+      await reconcileLaunchSchedules(stack.temporal, (await listSchedules(stack.temporal))('local'), {
+        scheduledLaunches: { list },
+        log,
+      });
       await expect(scheduleOf(left.id).describe()).rejects.toThrow(ScheduleNotFoundError);
     });
     expect((await scheduleOf(lost.id).describe()).state).toMatchObject({ paused: false, note: 'revision 1' });

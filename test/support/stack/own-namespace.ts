@@ -31,7 +31,7 @@ export async function stackServer({ dir, log }: { dir: string; log: Log }): Prom
 }
 
 /** Registers a namespace that no other test uses. */
-export async function registerNamespace({ workflowService }: Connection): Promise<string> {
+export async function registerNamespace({ workflowService }: Pick<Connection, 'workflowService'>): Promise<string> {
   const namespace = `stack-${randomUUID()}`;
   await workflowService.registerNamespace({
     namespace,
