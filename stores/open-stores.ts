@@ -5,6 +5,7 @@ import { type IdentityStores, identityStoresOf, openIdentityStores } from './ide
 import { openIntegrationStores } from './integrations/open';
 import { openKnowledgeStores, type SharedKnowledge } from './knowledge/open';
 import type { Database } from './port/collection';
+import { createHostStore } from './runs/hosts/host-store';
 import { openRunStores, type SharedRunStores } from './runs/open';
 import { openSettingsStores, type SettingsStoresEnvironment } from './settings/open';
 import type { InstallationSettings } from './settings/settings-store';
@@ -43,10 +44,12 @@ export async function openStores(
   { tasks, other }: { tasks: Pick<Board, 'get'> | undefined; other: OtherWorkspace | undefined },
 ) {
   const system = await openSystemStores(database, env.BOARD_CREDENTIAL_KEY);
-  const configured = await openSettingsStores(database, env, other?.shared.settings);
+  const hosts = other?.shared.hosts ?? (await createHostStore(database));
+  const configured = await openSettingsStores(database, env, { hosts, installation: other?.shared.settings });
   const { settings } = configured;
   const runs = await openRunStores(database, {
     ...system,
+    hosts,
     settings,
     outputRetentionMs: env.BOARD_ARTIFACT_RETENTION_MS,
     other,

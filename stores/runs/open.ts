@@ -18,7 +18,7 @@ import { createRunCommandStore } from './command-store';
 import { createConversationStore } from './conversation-store';
 import { createRunEventStore } from './event-store';
 import { createHostManifestStore } from './hosts/host-manifest-store';
-import { createHostStore, type HostStore } from './hosts/host-store';
+import type { HostStore } from './hosts/host-store';
 import { createLaunchStore } from './launch/launch-store';
 import { createScheduledLaunchStore, createScheduledOutcomeStore } from './launch/scheduled-launch-store';
 import { createOutputArtifactStore } from './output-store';
@@ -48,6 +48,8 @@ export interface RunStoresOptions {
   feed: FeedStore;
   /** Where the control of execution trees is reported. */
   telemetry: TelemetryStore;
+  /** The machines that execute runs. */
+  hosts: HostStore;
   /** Where tracing is enabled. */
   settings: TracingSettings;
   /** How long output is retained, in milliseconds. */
@@ -75,7 +77,7 @@ export type CapacityStores = Awaited<ReturnType<typeof openCapacityStores>>;
 /** Opens the stores of runs: who may run, what runs and what came of it. */
 export async function openRunStores(
   database: Database,
-  { feed, telemetry, settings, outputRetentionMs, other }: RunStoresOptions,
+  { feed, telemetry, hosts, settings, outputRetentionMs, other }: RunStoresOptions,
 ) {
   const capacity = other?.shared.capacity ?? (await openCapacityStores(database));
   const workspaceId = other?.workspaceId ?? localWorkspace;
@@ -116,10 +118,9 @@ export async function openRunStores(
     checkpoints: createCheckpointStore(database),
     conflictResolutions: createConflictResolutionStore(database),
     hostManifests: createHostManifestStore(database),
-    hosts: other ? Promise.resolve(other.shared.hosts) : createHostStore(database),
     rewinds: createRewindStore(database),
     trust: createTrustStore(database),
     worktrees: createWorktreeStore(database),
   });
-  return { ...admission, capacity, queue, reservations, ...attempts, ...workspaces };
+  return { ...admission, capacity, hosts, queue, reservations, ...attempts, ...workspaces };
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../port/collection';
 import { openTogether } from '../port/open-together';
+import type { HostStore } from '../runs/hosts/host-store';
 import { createAgentConfigStore } from './agent-config-store';
 import { createWorkspaceCapabilityStore } from './capability-store';
 import { createHookExecutionStore, createHookStore } from './hook-store';
@@ -17,15 +18,18 @@ export interface SettingsStoresEnvironment extends SettingsEnvironment {
   BOARD_RUN_RETRIES: number;
 }
 
-/**
- * Opens the stores of what administrators configure.
- *
- * @param installation the settings of `local`, for another workspace
- */
+export interface SettingsStoresOptions {
+  /** The machines that execute runs. */
+  hosts: HostStore;
+  /** The settings of `local`, for another workspace. */
+  installation?: InstallationSettings | undefined;
+}
+
+/** Opens the stores of what administrators configure. */
 export async function openSettingsStores(
   database: Database,
   env: SettingsStoresEnvironment,
-  installation?: InstallationSettings,
+  { hosts, installation }: SettingsStoresOptions,
 ) {
   const { agents, profiles } = await openTogether({
     agents: createAgentConfigStore(database),
@@ -38,6 +42,7 @@ export async function openSettingsStores(
     repositories: createRepositoryStore(database),
     routing: createRoutingStore(database, {
       agents,
+      hosts,
       profiles: () => profiles.list(),
       maxRetries: env.BOARD_RUN_RETRIES,
     }),

@@ -5,13 +5,15 @@ import { defaultRouting } from '../../domain/routing/defaults';
 import type { Database } from '../port/collection';
 import { openSettingsDocument } from '../port/settings-document';
 import { createHostManifestStore, probedEvidence } from '../runs/hosts/host-manifest-store';
-import { createHostStore } from '../runs/hosts/host-store';
+import type { HostStore } from '../runs/hosts/host-store';
 import { allEvidence, declaredEvidence, probedOrDeclared, registeredEvidence } from '../runs/hosts/runtime-evidence';
 import type { AgentConfigStore } from './agent-config-store';
 import { createAgentRegistryStore, type RegistryStoreOptions } from './agent-registry-store';
 
 export interface RoutingStoreOptions {
   agents: Pick<AgentConfigStore, 'read'>;
+  /** The machines that execute runs, which all workspaces have in common. */
+  hosts: HostStore;
   /** The profiles members of the roster may work with. */
   profiles?: () => Promise<ProfileAgent[]>;
   /** Retries of a lost run where no routing is configured. */
@@ -22,13 +24,12 @@ export interface RoutingStoreOptions {
 /** Everything routing is decided from, and its storage. */
 export async function createRoutingStore(
   db: Database,
-  { agents, profiles = async () => [], maxRetries, registry: registryOptions = {} }: RoutingStoreOptions,
+  { agents, hosts, profiles = async () => [], maxRetries, registry: registryOptions = {} }: RoutingStoreOptions,
 ) {
-  const [configuration, roster, registry, hosts, manifests] = await Promise.all([
+  const [configuration, roster, registry, manifests] = await Promise.all([
     openSettingsDocument<RoutingConfiguration>(db, 'routing'),
     openSettingsDocument<TeamRoster>(db, 'team-roster'),
     createAgentRegistryStore(db, registryOptions),
-    createHostStore(db),
     createHostManifestStore(db),
   ]);
   const now = registryOptions.now ?? (() => new Date());

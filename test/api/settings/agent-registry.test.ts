@@ -201,13 +201,13 @@ describe('evidence', () => {
 
   it('counts for five minutes after the last sign of life, and again after the next', async () => {
     let time = Date.now();
-    const { database, agents } = board.api.context;
+    const { database, agents, hosts } = board.api.context;
     await board.call('PUT', '/api/config/agents', {
       body: [{ type: 'a', name: 'A', provider: 'process', command: 'true' }],
     });
     await register(announced({ provider: 'process', providerRuntimeManifest: manifest(['run.fork']) }));
     const now = () => new Date(time);
-    const routing = await createRoutingStore(database, { agents, registry: { now } });
+    const routing = await createRoutingStore(database, { agents, hosts, registry: { now } });
     const known = async () => (await routing.inputs()).evidence.filter(({ source }) => source === 'registry');
     expect(await known()).toMatchObject([{ sourceId: own, agent: null }]);
     time = Date.now() + registrationFreshMs + 1_000;

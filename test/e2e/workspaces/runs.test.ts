@@ -152,11 +152,44 @@ describe('runs of two workspaces on one host', () => {
       expect(lastOutcome).toMatchObject({ status: 'running' });
     });
     await inAlpha.ok('PATCH', `/api/scheduled-launches/${id}`, { spec: { cron: '0 4 * * *' } });
-    expect((await schedule.describe()).action).toMatchObject({ workflowId: schedule.scheduleId });
+    await eventually(async () => {
+      const { action, spec, state } = await schedule.describe();
+      expect(state.note).toBe('revision 2');
+      expect(spec.calendars).toMatchObject([{ hour: [{ start: 4 }] }]);
+      expect(action).toMatchObject({ workflowId: schedule.scheduleId });
+    });
     await inAlpha.ok('DELETE', `/api/scheduled-launches/${id}`);
     await expect(schedule.describe()).rejects.toThrow();
     const { attemptId } = await inAlpha.status(task.id);
     await inAlpha.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+  });
+
+  test('each is routed by what the hosts they share have of its own agents', async () => {
+    await inBeta.addRepository('sample', await aRepository(stack.dir, 'repository-routed'));
+    await inBeta.configureAgents([
+      scriptAgent('worker-bee'),
+      { type: 'missing', name: 'Missing', provider: 'process', command: '/nowhere/agent' },
+    ]);
+    await inBeta.ok('PUT', '/api/agents/routing', {
+      enabled: true,
+      rules: [{ id: 'all', name: 'All', match: {}, agent: 'missing', fallback: 'worker-bee' }],
+      defaultAgent: 'worker-bee',
+      fallbackOnFailure: true,
+      maxRetries: 0,
+    });
+    const { hosts } = await inBeta.ok('GET', '/api/agents/hosts');
+    expect(hosts).toMatchObject([{ hostId: stack.worker.hostId }]);
+    const candidates = await eventually(async () => {
+      const preview = await inBeta.ok('POST', '/api/agents/hosts/preview', {});
+      expect(preview.hosts).toMatchObject([{ hostId: stack.worker.hostId }]);
+      const probed = preview.hosts[0].candidates.filter(({ source }: { source: string }) => source === 'host');
+      expect(probed).toHaveLength(2);
+      return probed;
+    });
+    expect(candidates).toContainEqual(expect.objectContaining({ agent: 'missing', compatible: false }));
+    const task = await aTask(inBeta);
+    expect(await inBeta.start(task.id)).toMatchObject({ agent: 'worker-bee' });
+    await inBeta.ended(task.id);
   });
 
   test('the handle of an attempt is of its workspace, and launches nothing in another', async () => {
