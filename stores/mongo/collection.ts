@@ -60,7 +60,21 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
   }
 
   async find(filter: Filter<T>, options: FindOptions = {}): Promise<T[]> {
-    const { sort = {}, skip = 0, limit } = options;
+    return this.found<T>(filter, options);
+  }
+
+  async findFields<K extends keyof T & string>(
+    filter: Filter<T>,
+    fields: readonly K[],
+    options: FindOptions = {},
+  ): Promise<Pick<T, K>[]> {
+    // MongoDB adds the id unless that is excluded.
+    const projection = { _id: 0, ...Object.fromEntries(fields.map((field) => [field, 1])) };
+    return this.found<Pick<T, K>>(filter, { ...options, projection });
+  }
+
+  private async found<R>(filter: Filter<T>, options: FindOptions & { projection?: Document }): Promise<R[]> {
+    const { sort = {}, skip = 0, limit, projection = {} } = options;
     const clauses = parseFilter(this.declaration.name, filter);
     const { ordered } = planQuery(this.declaration, clauses, { sort, limited: limit !== undefined });
     if (limit === 0) {
@@ -71,9 +85,9 @@ export class MongoStoreCollection<T extends Stored> implements Collection<T> {
       await this.assertSortable(raw, sort);
     }
     return this.run(async () => {
-      const documents = await this.documents.find(raw, { sort, skip, limit: limit ?? 0 }).toArray();
+      const documents = await this.documents.find(raw, { sort, skip, limit: limit ?? 0, projection }).toArray();
       // The driver types what it reads by the raw document, whose shape is the collection's own.
-      return documents as unknown as T[];
+      return documents as unknown as R[];
     });
   }
 

@@ -44,6 +44,12 @@ export interface Collection<T extends Stored> {
   insertAll(documents: readonly T[]): Promise<number>;
   get(id: string): Promise<T | undefined>;
   find(filter: Filter<T>, options?: FindOptions): Promise<T[]>;
+  /** The same, with these fields of each document alone: the rest of a large one is left out. */
+  findFields<K extends keyof T & string>(
+    filter: Filter<T>,
+    fields: readonly K[],
+    options?: FindOptions,
+  ): Promise<Pick<T, K>[]>;
   count(filter: Filter<T>): Promise<number>;
   /**
    * Changes one document atomically and returns the changed one; `undefined` when none matches. The compare in every

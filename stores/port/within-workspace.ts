@@ -31,6 +31,7 @@ export function withinWorkspace<T extends OfWorkspace>(collection: Collection<T>
       return found?.workspaceId === workspaceId ? found : undefined;
     },
     find: (filter, options) => collection.find(narrowed(filter), options),
+    findFields: (filter, fields, options) => collection.findFields(narrowed(filter), fields, options),
     count: (filter) => collection.count(narrowed(filter)),
     findOneAndUpdate: (filter, update, options) => collection.findOneAndUpdate(narrowed(filter), update, options),
     updateMany: (filter, update) => collection.updateMany(narrowed(filter), update),

@@ -58,6 +58,7 @@ function ownNameInErrors<T extends Stored>(collection: Collection<T>, name: stri
     insertAll: (documents) => collection.insertAll(documents),
     get: (id) => collection.get(id),
     find: (filter, options) => collection.find(filter, options),
+    findFields: (filter, fields, options) => collection.findFields(filter, fields, options),
     count: (filter) => collection.count(filter),
     findOneAndUpdate: (filter, update, options) => renamed(collection.findOneAndUpdate(filter, update, options)),
     updateMany: (filter, update) => renamed(collection.updateMany(filter, update)),

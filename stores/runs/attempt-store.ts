@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { Attempt, AttemptState, HostBaseline } from '../../contracts/runs/attempt';
-import type { CompletionResult, Continuation, HarnessEvidence } from '../../contracts/runs/completion';
+import type { CompletionResult, Continuation } from '../../contracts/runs/completion';
 import type { ProviderRuntimeManifest, RecordedTaskEnvelope } from '../../contracts/runs/launch/contract';
 import type { LaunchOutcome, LaunchRequest } from '../../contracts/runs/launch/launch';
 import type { RecordedLaunchManifest } from '../../contracts/runs/launch/manifest';
@@ -24,6 +24,7 @@ import { findPage } from '../port/find-page';
 import { inOrder } from '../port/in-order';
 import { inPages } from '../port/in-pages';
 import { insertOrGet } from '../port/insert';
+import type { ObservedEnd } from './observed-end';
 import { type RecordedSteps, stepUpdate } from './step-times';
 
 /** Everything the workflow of an attempt needs that does not belong in its history. */
@@ -89,21 +90,6 @@ export interface AttemptRecord extends Omit<Attempt, 'id'> {
   reclaimed?: { at: string; preservedRef?: string; workLost?: string };
 }
 
-/** What git and the worktree show at the end of a run. */
-export type ObservedEnd = Pick<
-  HarnessEvidence,
-  | 'headSha'
-  | 'commits'
-  | 'changedFiles'
-  | 'truncated'
-  | 'claimedFiles'
-  | 'outside'
-  | 'workLost'
-  | 'committed'
-  | 'uncommitted'
-  | 'preservedRef'
->;
-
 export type ContractFields = Required<
   Pick<
     AttemptRecord,
@@ -122,6 +108,11 @@ const supervisedBy = ({ pid, startTime }: Pick<Supervising, 'pid' | 'startTime'>
 });
 
 const active: AttemptState[] = ['queued', 'admitted', 'prepared', 'dispatched', 'running'];
+const launched: AttemptState[] = [...active, 'ended'];
+
+/** What is listed of an attempt that is not over. */
+const activeFields = ['_id', 'agent', 'state', 'taskId', 'objective', 'startedAt'] as const;
+export type ActiveAttempt = Pick<AttemptRecord, (typeof activeFields)[number]>;
 
 interface AttemptStart {
   process?: AttemptRecord['process'];
@@ -241,7 +232,15 @@ export async function createAttemptStore(db: Database, recordedSteps: RecordedSt
       attempts.findOneAndUpdate({ _id: id }, { $set: { eventsPurgedAt: at }, $inc: { revision: 1 } }),
 
     /** Some of the attempts that are not over, the newest first. */
-    listActive: (limit: number) => attempts.find({ state: { $in: active } }, { sort: { createdAt: -1 }, limit }),
+    listActive: (limit: number): Promise<ActiveAttempt[]> =>
+      attempts.findFields({ state: { $in: active } }, activeFields, { sort: { createdAt: -1 }, limit }),
+
+    /** What the newest attempts of a task have used; refused launches have used nothing. */
+    async usages(taskId: string, limit: number): Promise<RunUsage[]> {
+      const sort = { createdAt: -1, _id: -1 } as const;
+      const newest = await attempts.findFields({ taskId, state: { $in: launched } }, ['usage'], { sort, limit });
+      return newest.flatMap(({ usage }) => (usage ? [usage] : []));
+    },
 
     /** Records the response to the caller, so that a repeated request gets the same. */
     answer: (id: string, launch: LaunchOutcome, state: AttemptState) =>

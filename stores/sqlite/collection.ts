@@ -9,7 +9,7 @@ import type { Declaration } from '../rules/spec';
 import { parseUpdate, type Update, upsertId } from '../rules/update';
 import type { Connection } from './connection';
 import { isTaken } from './errors';
-import { countDocuments, findDocuments, prepareSearch, type Search } from './query';
+import { countDocuments, findDocuments, findFieldsOf, prepareSearch, type Search } from './query';
 import { identifier } from './schema';
 import { applyUpdate, upsertDocument } from './update';
 import type { Writer } from './writer';
@@ -58,6 +58,15 @@ export class SqliteCollection<T extends Stored> implements Collection<T> {
   async find(filter: Filter<T>, options: FindOptions = {}): Promise<T[]> {
     const search = prepareSearch(this.declaration, filter, options);
     return this.writer.read(() => findDocuments(this.connection, this.declaration, { search, ...options }));
+  }
+
+  async findFields<K extends keyof T & string>(
+    filter: Filter<T>,
+    fields: readonly K[],
+    options: FindOptions = {},
+  ): Promise<Pick<T, K>[]> {
+    const search = prepareSearch(this.declaration, filter, options);
+    return this.writer.read(() => findFieldsOf(this.connection, this.declaration, { search, ...options, fields }));
   }
 
   async count(filter: Filter<T>): Promise<number> {

@@ -7,7 +7,7 @@ import { comparator } from '../rules/sort';
 import type { Declaration } from '../rules/spec';
 import type { Connection } from './connection';
 import { matcher } from './matcher';
-import { identifier, indexName, valueOf } from './schema';
+import { fieldOf, identifier, indexName, valueOf } from './schema';
 import { type Where, whereSql } from './where';
 
 /** A filter made ready: the SQL that finds candidates through an index, and the test they must pass. */
@@ -85,12 +85,54 @@ export function findDocuments<T extends Stored>(
   const documents = connection.rows<[string]>(select, ...where.parameters).map(parse);
   const matching = test ? documents.filter(test) : documents;
   if (!plan.ordered) {
-    if (matching.length > sortLimit) {
-      throw new UnindexedQueryError(declaration.name, Object.keys(sort));
-    }
-    matching.sort(comparator(sort));
+    sortAll(declaration, matching, sort);
   }
   return matching.slice(skip, limit === undefined ? undefined : skip + limit);
+}
+
+function sortAll(declaration: Declaration, documents: object[], sort: Sort): void {
+  if (documents.length > sortLimit) {
+    throw new UnindexedQueryError(declaration.name, Object.keys(sort));
+  }
+  documents.sort(comparator(sort));
+}
+
+/** Runs a search and returns these fields of the matching documents; what else is in their text never becomes an object. */
+export function findFieldsOf<T extends Stored, K extends keyof T & string>(
+  connection: Connection,
+  declaration: Declaration,
+  { fields, ...options }: FindOptions & { search: Search<T>; fields: readonly K[] },
+): Pick<T, K>[] {
+  const { search, sort = {}, skip = 0, limit } = options;
+  const { source, where, plan, test } = search;
+  if (test) {
+    return findDocuments(connection, declaration, options).map((document) => picked<T, K>(document, fields));
+  }
+  const read = [...new Set([...fields, ...Object.keys(sort).map((path) => path.split('.')[0] ?? path)])];
+  const columns = read.map(fieldOf).join(', ');
+  const ordered = plan.ordered ? `${orderSql(sort)} LIMIT ? OFFSET ?` : '';
+  const rows = connection.rows<(string | null)[]>(
+    `SELECT ${columns} FROM ${source} WHERE ${where.sql}${ordered}`,
+    ...where.parameters,
+    ...(plan.ordered ? [limit ?? -1, skip] : []),
+  );
+  const documents = rows.map((texts) =>
+    Object.fromEntries(
+      read.flatMap((field, n) => (typeof texts[n] === 'string' ? [[field, JSON.parse(texts[n]) as unknown]] : [])),
+    ),
+  );
+  if (!plan.ordered) {
+    sortAll(declaration, documents, sort);
+  }
+  const part = plan.ordered ? documents : documents.slice(skip, limit === undefined ? undefined : skip + limit);
+  return part.map((document) => picked<T, K>(document, fields));
+}
+
+/** Those of the fields that a document has. */
+function picked<T, K extends keyof T & string>(document: object, fields: readonly K[]): Pick<T, K> {
+  const kept = Object.entries(document).filter(([field]) => (fields as readonly string[]).includes(field));
+  // The fields are those of the stored type.
+  return Object.fromEntries(kept) as Pick<T, K>;
 }
 
 /** Runs a search and returns how many documents match. */

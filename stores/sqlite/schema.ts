@@ -16,6 +16,11 @@ export function valueOf(path: string): string {
   return path === '_id' ? 'id' : `json_extract(doc,${jsonPath(path)})`;
 }
 
+/** The JSON text of a field of a document; NULL when it is missing. */
+export function fieldOf(field: string): string {
+  return `doc->${jsonPath(field)}`;
+}
+
 /** The JSON type of a declared path; NULL when it is missing. */
 export function typeOf(path: string): string {
   return path === '_id' ? "'text'" : `json_type(doc,${jsonPath(path)})`;

@@ -44,6 +44,23 @@ describe('latest attempt of a task', () => {
   });
 });
 
+it('lists what the launched attempts of a task have used', async () => {
+  const attempts = await someAttempts('ended', 'ended', 'refused', 'running');
+  const used = (cost: number) => ({ inputTokens: 1, outputTokens: 2, cacheTokens: 3, cost });
+  await attempts.recordUsage('a0', used(1));
+  await attempts.recordUsage('a1', used(2));
+  await attempts.recordUsage('a2', used(4));
+  expect(await attempts.usages('task_1', 10)).toEqual([used(2), used(1)]);
+  expect(await attempts.usages('task_1', 2)).toEqual([used(2)]);
+  expect(await attempts.usages('task_2', 10)).toEqual([]);
+});
+
+it('lists active attempts with the fields that are shown of them', async () => {
+  const attempts = await someAttempts('running', 'ended', 'queued');
+  expect(await attempts.listActive(1)).toEqual([{ _id: 'a2', state: 'queued', taskId: 'task_1' }]);
+  expect((await attempts.listActive(10)).map(({ _id }) => _id)).toEqual(['a2', 'a0']);
+});
+
 it('attempts are listed without refused launches, which have a list of their own', async () => {
   const attempts = await someAttempts('ended', 'refused', 'running');
   const ids = async (states?: AttemptState[]) =>

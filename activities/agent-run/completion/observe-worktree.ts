@@ -1,7 +1,8 @@
 import type { CompletionClaims } from '../../../contracts/runs/completion';
 import type { Changes, Git } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
-import type { AttemptRecord, ObservedEnd } from '../../../stores/runs/attempt-store';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
+import type { ObservedEnd } from '../../../stores/runs/observed-end';
 import type { WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
 import { sourceOf } from '../../shared/event-source';
 import { recordReplaced, worktreeReplaced } from '../../worktree/replaced';

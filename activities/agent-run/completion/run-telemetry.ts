@@ -15,7 +15,7 @@ import { usageEvents, usageReports } from './usage-reports';
 interface TelemetryDependencies {
   telemetry: TelemetryStore;
   events: Pick<RunEventStore, 'read'>;
-  attempts: Pick<AttemptStore, 'recordUsage' | 'list'>;
+  attempts: Pick<AttemptStore, 'recordUsage' | 'usages'>;
   budgets: Budgets;
   admission: { requests: Pick<AdmissionRequestStore, 'get'> };
 }
@@ -51,8 +51,8 @@ export async function reportEnd(
       : [reportCompleted(deps, record, completion), reportEgress(deps, record, completion)]),
   ]);
   await deps.attempts.recordUsage(record._id, await deps.telemetry.usageOf(record._id));
-  const { items: attempts } = await deps.attempts.list(record.taskId, { limit: maxAttempts });
-  return attempts.reduce((total, { usage }) => (usage ? addUsage(total, usage) : total), noUsage).cost;
+  const usages = await deps.attempts.usages(record.taskId, maxAttempts);
+  return usages.reduce(addUsage, noUsage).cost;
 }
 
 const noUsage: RunUsage = { inputTokens: 0, outputTokens: 0, cacheTokens: 0, cost: 0 };

@@ -1,12 +1,12 @@
 import type { AgentStatus } from '../../../contracts/chat/agent-status';
 import { compact } from '../../../platform/json/compact';
 import type { AgentStatusStore } from '../../../stores/chat/agent-status-store';
-import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
+import type { ActiveAttempt, AttemptStore } from '../../../stores/runs/attempt-store';
 
 /** Limit of the runs in a status. */
 const maxRuns = 200;
 
-const ofRun = ({ _id, agent, state, taskId, objective, startedAt }: AttemptRecord) => ({
+const ofRun = ({ _id, agent, state, taskId, objective, startedAt }: ActiveAttempt) => ({
   agent,
   status: state,
   taskId,

@@ -91,6 +91,7 @@ const interceptedCollection = <T extends Stored>(
   deleteMany: (filter) => write('deleteMany', () => collection.deleteMany(filter)),
   get: (id) => read('get', () => collection.get(id)),
   find: (filter, options) => read('find', () => collection.find(filter, options)),
+  findFields: (filter, fields, options) => read('findFields', () => collection.findFields(filter, fields, options)),
   count: (filter) => read('count', () => collection.count(filter)),
   aggregate: (pipeline) => read('aggregate', () => collection.aggregate(pipeline)),
 });

@@ -58,6 +58,7 @@ function repeatableCollection<T extends Stored>(collection: Collection<T>): Coll
       ),
     get: (id) => collection.get(id),
     find: (filter, options) => collection.find(filter, options),
+    findFields: (filter, fields, options) => collection.findFields(filter, fields, options),
     count: (filter) => collection.count(filter),
     aggregate: (pipeline) => collection.aggregate(pipeline),
     findOneAndUpdate: (filter, update, options) =>

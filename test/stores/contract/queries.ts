@@ -130,6 +130,43 @@ export function queriesContract(harness: StoreHarness): void {
       },
     );
 
+    it.each<[Filter<Item>, FindOptions, Pick<Item, 'kind' | 'place'>[]]>([
+      [
+        { kind: 'fruit' },
+        { sort: { rank: -1 } },
+        [
+          { kind: 'fruit', place: { city: 'Ulm', zip: 1 } },
+          { kind: 'fruit', place: { city: 'Bonn' } },
+        ],
+      ],
+      [
+        { kind: { $in: ['fruit', 'root'] } },
+        { sort: { rank: 1 }, skip: 1, limit: 1 },
+        [{ kind: 'root', place: { city: 'Ulm', zip: 5 } }],
+      ],
+      [{ rank: { $gt: 4 } }, { sort: { rank: 1, _id: 1 }, limit: 3 }, [{ kind: true }, { kind: null }, {}]],
+      [
+        { 'place.city': 'Ulm' },
+        { sort: { 'place.zip': -1 }, limit: 1 },
+        [{ kind: 'root', place: { city: 'Ulm', zip: 5 } }],
+      ],
+      [
+        { kind: { $in: ['1', null] }, rank: { $gt: 0 } },
+        { sort: { name: 1, rank: 1 }, limit: 2 },
+        [{ kind: '1' }, { kind: null }],
+      ],
+      [{ kind: 'fruit' }, { limit: 0 }, []],
+    ])('finds some fields by %j with %j', async (filter, options, expected) => {
+      expect(await stored.findFields(filter, ['kind', 'place'], options)).toEqual(expected);
+    });
+
+    it('finds the ids alone', async () => {
+      expect(await stored.findFields({ kind: 'fruit' }, ['_id'], { sort: { rank: 1 } })).toEqual([
+        { _id: 'b' },
+        { _id: 'a' },
+      ]);
+    });
+
     it('pages through everything once', async () => {
       const seen: string[] = [];
       for (let last = ''; ; last = seen.at(-1)!) {
@@ -156,6 +193,7 @@ export function queriesContract(harness: StoreHarness): void {
       [{ kind: { $exists: true } }, undefined],
     ])('refuses %j %j: no index serves it', async (filter, options) => {
       await expect(stored.find(filter, options)).rejects.toThrow(UnindexedQueryError);
+      await expect(stored.findFields(filter, ['name'], options)).rejects.toThrow(UnindexedQueryError);
       if (!options) {
         await expect(stored.count(filter)).rejects.toThrow(UnindexedQueryError);
         await expect(stored.updateMany(filter, { $set: { name: 'x' } })).rejects.toThrow(UnindexedQueryError);

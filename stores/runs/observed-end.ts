@@ -1,0 +1,16 @@
+import type { HarnessEvidence } from '../../contracts/runs/completion';
+
+/** What git and the worktree show at the end of a run. */
+export type ObservedEnd = Pick<
+  HarnessEvidence,
+  | 'headSha'
+  | 'commits'
+  | 'changedFiles'
+  | 'truncated'
+  | 'claimedFiles'
+  | 'outside'
+  | 'workLost'
+  | 'committed'
+  | 'uncommitted'
+  | 'preservedRef'
+>;
