@@ -11,8 +11,11 @@ function load(database: Libsql.Database, texts: Question['tables']): void {
   database.exec(`PRAGMA hard_heap_limit = ${maxHeapBytes}`);
   for (const name of tableNames) {
     database.exec(`CREATE TABLE ${name} (${tables[name]})`);
-    const columns = tables[name].split(',').map((_column, at) => `value ->> ${at}`);
-    database.prepare(`INSERT INTO ${name} SELECT ${columns.join(', ')} FROM json_each(?)`).run(texts[name]);
+  }
+  for (const { name, columns, rows } of texts) {
+    const cells = columns.map((_column, at) => `value ->> ${at}`);
+    const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+    database.prepare(`${into} SELECT ${cells.join(', ')} FROM json_each(?)`).run(rows);
   }
   database.exec('PRAGMA query_only = 1');
 }

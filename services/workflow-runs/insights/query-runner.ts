@@ -2,10 +2,12 @@ import { fork } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { refuse } from '../http/errors';
 import type { AnswerLimits } from './cells';
-import type { Found, Outcome, Question } from './messages';
+import type { Found, Outcome, Question, TableText } from './messages';
+import { namedColumns, namedTables } from './named';
 import type { Snapshot } from './snapshot';
 import { assertOneQuery, InvalidQueryError } from './statement';
-import { type TableName, tableNames } from './tables';
+import type { Row } from './table-rows';
+import { columnsOf, type TableName } from './tables';
 
 export interface RunnerLimits extends AnswerLimits {
   /** From the start of its process on. */
@@ -59,6 +61,14 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
   });
 }
 
+/** Sending and loading columns that a query does not read took most of its time. */
+function textOf(sql: string, name: TableName, rows: readonly Row[]): TableText {
+  const read = namedColumns(sql, name);
+  const all = columnsOf(name);
+  const columns = read.map((at) => all[at] ?? '');
+  return { name, columns, rows: JSON.stringify(rows.map((row) => read.map((at) => row[at]))) };
+}
+
 /** What is no query is not worth a process. @throws AppError 400 */
 function assertWorthAsking(sql: string): void {
   try {
@@ -108,8 +118,7 @@ export function createQueryRunner(limits: RunnerLimits) {
       await begin();
       try {
         const { rows, leftOut } = await load();
-        const texts = tableNames.map((name) => [name, JSON.stringify(rows[name])]);
-        const tables = Object.fromEntries(texts) as Question['tables'];
+        const tables = namedTables(sql).map((name) => textOf(sql, name, rows[name]));
         const outcome = await ask({ sql, tables, limits: answerLimits, endWithinMs: timeMs + graceMs }, timeMs);
         if ('refused' in outcome) {
           throw refuse(400, outcome.refused);

@@ -1,7 +1,8 @@
 import type { RunRecord } from '../runs/run';
 import type { Signoff } from '../verification/signoff';
+import { namedTables } from './named';
 import { addRun, noRows, type Rows, signoffRow } from './table-rows';
-import { type TableName, tableNames } from './tables';
+import type { TableName } from './tables';
 
 type Page = { skip: number; limit: number };
 
@@ -29,9 +30,6 @@ export interface Snapshot {
 
 /** Records that are read at a time. */
 const pageSize = 100;
-
-/** The tables a query can be about: those whose names it holds. */
-const namedIn = (sql: string): TableName[] => tableNames.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(sql));
 
 /**
  * Reads the newest records, until `take` does not take one; whether all were taken. What is added meanwhile moves the pages
@@ -62,7 +60,7 @@ async function readNewest<T>(
 
 /** Loads what a query is about, within bounds. */
 export async function takeSnapshot(sql: string, sources: Sources, limits: SnapshotLimits): Promise<Snapshot> {
-  const tables = namedIn(sql);
+  const tables = namedTables(sql);
   const rows = noRows();
   const leftOut: TableName[] = [];
   if (tables.some((name) => name !== 'signoffs')) {

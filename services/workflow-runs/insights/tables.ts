@@ -13,3 +13,7 @@ export const tables = {
 } as const;
 export type TableName = keyof typeof tables;
 export const tableNames = Object.keys(tables) as TableName[];
+
+/** The names of a table's columns, in their order. */
+export const columnsOf = (name: TableName): string[] =>
+  tables[name].split(',').map((column) => column.trim().split(' ')[0] ?? '');

@@ -88,6 +88,9 @@ describe('an execution', () => {
       [['lint', 'shop', 'abcdef1', 'pass', 'ci', null]],
     ],
     ['SELECT model, stages, input_tokens, output_tokens, cost FROM "usage"', [['large', 1, 100, 10, 0.25]]],
+    ['SELECT count(*) FROM stages', [[4]]],
+    ["SELECT s.retries FROM (SELECT * FROM stages WHERE id = 'build') s", [[1]]],
+    ['SELECT count(*) FROM stages NATURAL JOIN (SELECT 0 AS retries)', [[3]]],
     ['WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3) SELECT sum(x), max(x) FROM n', [[6, 3]]],
     [
       `SELECT r.workflow, count(*), rank() OVER (ORDER BY count(*)) FROM runs r JOIN stages s ON s.run_id = r.id
