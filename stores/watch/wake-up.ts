@@ -1,7 +1,7 @@
 /** How a change made elsewhere is noticed while a reader waits. */
 export interface Polling {
   everyMs: number;
-  /** Whether something may have changed since the last call. Called in passing too, so it must be cheap. */
+  /** Whether something may have changed since the last call. */
   changed: () => boolean;
 }
 
@@ -12,7 +12,8 @@ interface Waiter {
 
 /**
  * Lets readers sleep until there may be new entries. A reader takes a ticket, reads, and waits with that ticket: whatever
- * happened in between ends the wait at once, so no change is slept through. Polls only while a reader waits.
+ * happened in between ends the wait at once, so no change is slept through. Polls only while a reader waits: a change made elsewhere
+ * since the last poll is found by the next one, whichever reader it was missed by.
  */
 export class WakeUp {
   private readonly waiters = new Set<Waiter>();
@@ -27,13 +28,12 @@ export class WakeUp {
   }
 
   ticket(): number {
-    this.poll();
     return this.changes;
   }
 
   /** Resolves when `topic` may have changed since the ticket, when `signal` aborts, or when this is closed. */
   async wait(topic: string, ticket: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.ended || this.ticket() !== ticket) {
+    if (signal.aborted || this.ended || this.changes !== ticket) {
       return;
     }
     await new Promise<void>((resolve) => {
