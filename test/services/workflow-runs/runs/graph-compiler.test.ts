@@ -26,6 +26,31 @@ describe('graph compiler threads', () => {
     }
   });
 
+  test('read a text once for those who ask at the same time and later, and again when it failed', async () => {
+    const script = join(directory.path, 'counting.cjs');
+    const counting = `let read = 0;
+      module.exports = (source) => {
+        read += 1;
+        return source === 'wrong' ? { problems: [String(read)] } : { graph: { name: source, nodes: { read } } };
+      };`;
+    await writeFile(script, counting);
+    const compiler = createGraphCompiler({ script, threads: 1 });
+    try {
+      const [first, second] = await Promise.all([compiler.compile('a'), compiler.compile('a')]);
+      expect(first).toEqual({ name: 'a', nodes: { read: 1 } });
+      expect([second, await compiler.compile('a')]).toEqual([first, first]);
+      expect(Object.isFrozen(first.nodes)).toBe(true);
+      await expect(compiler.compile('wrong')).rejects.toMatchObject({ problems: ['2'] });
+      await expect(compiler.compile('wrong')).rejects.toMatchObject({ problems: ['3'] });
+      for (let n = 0; n < 20; n += 1) {
+        await compiler.compile(`other ${n}`);
+      }
+      await expect(compiler.compile('a')).resolves.toEqual({ name: 'a', nodes: { read: 24 } });
+    } finally {
+      await compiler.close();
+    }
+  });
+
   test('end with a text that takes too long, and another one is read', async () => {
     const script = join(directory.path, 'slow.cjs');
     await writeFile(
