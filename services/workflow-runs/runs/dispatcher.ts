@@ -45,6 +45,9 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
   /** Looks under way in this process, and how often another one was asked for meanwhile. */
   let looks = 0;
   let asked = 0;
+  /** The signal on its way, and the one that follows it. */
+  let sending: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   /** Runs whose workflow was started since runs were reconciled: they are starting until it has written that it runs. */
   const started = new Set<string>();
 
@@ -127,7 +130,18 @@ export function createDispatcher(dependencies: DispatcherDependencies) {
       asked += 1;
       return;
     }
-    await signal();
+    if (sending) {
+      // The signal on its way may be taken before the queue has what is asked for now: all who ask meanwhile share the next one.
+      next ??= sending
+        .catch(() => undefined)
+        .then(() => {
+          next = undefined;
+          return look();
+        });
+      return next;
+    }
+    sending = signal().finally(() => (sending = undefined));
+    return sending;
   }
 
   return {
