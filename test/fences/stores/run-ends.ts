@@ -123,6 +123,8 @@ export function runEndFences(open: OpenStore): void {
         await report(10, 10, completed, 'completed');
         expect((await last).value).toMatchObject({ data: completed });
         const pauses = pause.mock.calls.map(([ms]) => ms);
+        // None goes on behind the end.
+        expect(pause.mock.calls.every(([, , options]) => options?.signal?.aborted)).toBe(true);
         pause.mockRestore();
         expect(pauses).toContain(10);
         expect(pauses).not.toContain(1_000);

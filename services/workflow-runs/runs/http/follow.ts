@@ -45,7 +45,7 @@ async function* eventsToEnd(
         return;
       }
     }
-    const batch = await (ends.length > 0 ? Promise.race([next, delay(pauseMs, undefined)]) : next);
+    const batch = await (ends.length > 0 ? within(pauseMs, next) : next);
     if (!batch) {
       pauseMs = Math.min(pauseMs * 2, lookMs.most);
       continue;
@@ -63,6 +63,16 @@ async function* eventsToEnd(
         ends.push(entry);
       }
     }
+  }
+}
+
+/** What comes within a time; `undefined` when that is over before, and no timer is left either way. */
+async function within<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
+  const pause = new AbortController();
+  try {
+    return await Promise.race([coming, delay(ms, undefined, { signal: pause.signal }).catch(() => undefined)]);
+  } finally {
+    pause.abort();
   }
 }
 
