@@ -108,9 +108,12 @@ export const defaultFeatures = (env: SettingsEnvironment): Features => ({
   },
 });
 
+const commonNames = ['admission', 'toolServers'] as const;
+export type CommonSettingName = (typeof commonNames)[number];
+
 /** Where the settings are that all workspaces have in common. */
 export interface InstallationSettings {
-  current(): Promise<Pick<Features, 'admission' | 'toolServers'>>;
+  current(): Promise<Pick<Features, CommonSettingName>>;
 }
 
 /**
@@ -165,8 +168,17 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
       return settings.features;
     },
 
+    /** The settings in `part` that would have to change in `local`, since all workspaces have them in common; none of `local` itself. */
+    async commonChangedBy(part: FeaturesPatch): Promise<CommonSettingName[]> {
+      if (!installation) {
+        return [];
+      }
+      const common = await installation.current();
+      return commonNames.filter((name) => !isSameJson(merge(common[name], part[name] ?? {}), common[name]));
+    },
+
     /**
-     * Sets the parts of `part` and nothing else.
+     * Sets the parts of `part` and nothing else; of another workspace than `local` not what all have in common.
      *
      * @throws StaleRevisionError when `expectedRevision` is no longer the current one
      */
@@ -177,7 +189,7 @@ export async function createSettingsStore(db: Database, env: SettingsEnvironment
           const { features: shown, revision } = await withCommon(present(seen));
           throw new StaleRevisionError('settings', 'features', { expectedRevision, current: { revision, shown } });
         }
-        const set = merge(seen?.set ?? {}, part);
+        const set = merge(seen?.set ?? {}, installation ? withoutCommon(part) : part);
         if (seen && isSameJson(seen.set, set)) {
           return withCommon(present(seen));
         }
@@ -201,6 +213,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `base` with `part` laid over it, at every depth; both stay as they are. */
+const withoutCommon = ({ admission: _admission, toolServers: _toolServers, ...own }: FeaturesPatch): FeaturesPatch =>
+  own;
+
 function merge<T extends object>(base: T, part: object): T {
   const merged: Record<string, unknown> = Object.fromEntries(Object.entries(base));
   for (const [name, value] of Object.entries(part)) {

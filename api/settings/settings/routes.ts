@@ -49,17 +49,20 @@ export function settingsRoutes(
     },
     async ({ body, header }, ctx) => {
       const { expectedRevision: bodyRevision, ...patch } = body as FeaturesPatch & { expectedRevision?: number };
-      assertOwn(patch, workspaceId);
+      await assertOwn(patch, { settings, workspaceId });
       const expected = await statedRevision({ ...setting, current: () => settings.read() }, { header, bodyRevision });
       return answer(ctx, await settings.patch(patch, expected));
     },
   );
 }
 
-/** @throws AppError 409 for settings that all workspaces have in common, elsewhere than in `local` */
-function assertOwn(patch: FeaturesPatch, workspaceId: string): void {
-  const common = (['admission', 'toolServers'] as const).filter((name) => patch[name] !== undefined);
-  if (workspaceId === localWorkspace || common.length === 0) {
+/** @throws AppError 409 for a change of settings that all workspaces have in common, elsewhere than in `local` */
+async function assertOwn(
+  patch: FeaturesPatch,
+  { settings, workspaceId }: Pick<ApiContext, 'settings' | 'workspaceId'>,
+): Promise<void> {
+  const common = await settings.commonChangedBy(patch);
+  if (common.length === 0) {
     return;
   }
   throw conflict(

@@ -186,6 +186,8 @@ describe('a workspace', () => {
     expect((await patch('local', scopes)).status).toBe(200);
     expect((await patch('local', ceilings)).status).toBe(200);
     expect((await patch(alpha, { retention: { traceDays: 3 } })).status).toBe(200);
+    // What was read can be sent back.
+    expect((await patch(alpha, { ...ceilings, ...scopes, retention: { traceDays: 3 } })).status).toBe(200);
     const read = async (id: string) => (await callIn(id, 'GET', '/api/settings/features')).body;
     expect(await read(alpha)).toMatchObject({ ...ceilings, ...scopes, retention: { traceDays: 3 } });
     expect((await read(beta)).retention.traceDays).not.toBe(3);
