@@ -1,7 +1,7 @@
 /** Imported first by each entry of the service that runs on, and preloaded by its parts and their threads. */
 import '../compile-cache/install';
-import { tuneWorkflowThread } from '../../temporal/workers/workflow-thread';
+import { recordNoPromiseStacks } from '../../temporal/workers/promise-stacks';
 import { releaseWhenIdle } from './idle-memory';
 
-tuneWorkflowThread();
+recordNoPromiseStacks();
 releaseWhenIdle();
