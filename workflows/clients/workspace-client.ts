@@ -108,12 +108,12 @@ class WorkspaceScheduleClient extends ScheduleClient {
     }
   }
 
-  private starting<T extends { workflowId?: string | undefined }>(action: T): T {
+  private starting<T extends Partial<Start>>(action: T): T {
     const { workflowId } = action;
     if (workflowId === undefined) {
       throw new TypeError('What a schedule starts has an id, which names its workspace.');
     }
-    return { ...action, workflowId: idInWorkspace(this.workspaceId, workflowId) };
+    return startIn(this.workspaceId, { ...action, workflowId });
   }
 }
 

@@ -7,7 +7,7 @@ import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { pullRequestId } from '../pull-request/messages';
 import { pullRequest } from '../pull-request/workflow';
-import { sibling } from '../sibling';
+import { ownWorkspace, sibling } from '../sibling';
 
 /** Refreshes that run at a time. */
 const groupSize = 5;
@@ -45,7 +45,10 @@ async function refresh({ taskId, operationId }: OperationRef, heartbeatTimeoutMs
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [{ taskId, operationId, heartbeatTimeoutMs, isPolled: true }],
       staticSummary: `refresh the pull request of ${taskId}`,
-      typedSearchAttributes: [{ key: searchAttributes.taskId, value: taskId }],
+      typedSearchAttributes: [
+        { key: searchAttributes.taskId, value: taskId },
+        { key: searchAttributes.workspaceId, value: ownWorkspace() },
+      ],
     });
     if (refused) {
       log.warn('pull request refresh refused', { taskId, code: refused.code });

@@ -3,7 +3,7 @@ import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflo
 import type { Refusal } from '../../contracts/refusal';
 import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
-import { sibling } from '../sibling';
+import { ownWorkspace, sibling } from '../sibling';
 import { pausesMs } from '../worktree/child';
 import { pullRequestId, type PullRequestInput, type PullRequestOutcome } from './messages';
 import { pullRequest } from './workflow';
@@ -16,7 +16,10 @@ const execute = (input: PullRequestInput, staticSummary: string): Promise<PullRe
     parentClosePolicy: ParentClosePolicy.ABANDON,
     args: [input],
     staticSummary,
-    typedSearchAttributes: [{ key: searchAttributes.taskId, value: input.taskId }],
+    typedSearchAttributes: [
+      { key: searchAttributes.taskId, value: input.taskId },
+      { key: searchAttributes.workspaceId, value: ownWorkspace() },
+    ],
   });
 
 /**

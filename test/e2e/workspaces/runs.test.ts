@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import { startProofMs } from '../../../platform/crypto/message-proof';
 import { derivedSecret } from '../../../platform/http/webhook';
 import { createLog } from '../../../platform/log/log';
@@ -16,6 +17,7 @@ import { inspectMessage } from '../../../workflows/message-proofs';
 import { boardQueue, hostQueue } from '../../../workflows/queues';
 import { launchScheduleId } from '../../../workflows/scheduled-launch/messages';
 import { idInWorkspace } from '../../../workflows/workspace-ids';
+import { worktreeId } from '../../../workflows/worktree/messages';
 import { alpha, beta, registryOf } from '../../api/workspaces/boards';
 import { aReceiver, expectedSignature } from '../../services/receiver';
 import { Caller, scriptAgent } from '../../support/caller';
@@ -87,6 +89,7 @@ describe('runs of two workspaces on one host', () => {
       );
     expect(await workspaceOf(agentRunId(local!))).toBe('local');
     expect(await workspaceOf(idInWorkspace(alpha, agentRunId(other!)))).toBe(alpha);
+    expect(await workspaceOf(idInWorkspace(alpha, worktreeId(id)))).toBe(alpha);
     // The attempts of one are none of the other, whichever operation asks.
     for (const [caller, attemptId] of [
       [stack.call, other],
@@ -157,6 +160,8 @@ describe('runs of two workspaces on one host', () => {
       expect(state.note).toBe('revision 2');
       expect(spec.calendars).toMatchObject([{ hour: [{ start: 4 }] }]);
       expect(action).toMatchObject({ workflowId: schedule.scheduleId });
+      const attributes = action.typedSearchAttributes as TypedSearchAttributes;
+      expect(attributes.get(searchAttributes.workspaceId)).toBe(alpha);
     });
     await inAlpha.ok('DELETE', `/api/scheduled-launches/${id}`);
     await expect(schedule.describe()).rejects.toThrow();
