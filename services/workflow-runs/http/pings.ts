@@ -1,6 +1,5 @@
+import { comingWithin } from './coming-within';
 import type { ServerSentEvent } from './event-stream';
-
-const silent = Symbol('silent');
 
 /** A ping of streams whose events have no `type` of their own. It has no id: a reader resumes behind the event before it. */
 export const ping: ServerSentEvent = { event: 'ping', data: {} };
@@ -20,8 +19,8 @@ export async function* withPings(
     // A reader that leaves during a ping never comes to await it.
     next.catch(() => undefined);
     for (;;) {
-      const came = await within(next, everyMs);
-      if (came === silent) {
+      const came = await comingWithin(everyMs, next);
+      if (came === undefined) {
         yield pingEvent;
       } else if (came.done === true) {
         return;
@@ -30,18 +29,5 @@ export async function* withPings(
         break;
       }
     }
-  }
-}
-
-/** What `next` brings, unless it takes longer. */
-async function within<T>(next: Promise<T>, ms: number): Promise<T | typeof silent> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<typeof silent>((resolve) => {
-    timer = setTimeout(() => resolve(silent), ms);
-  });
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { comingWithin } from '../../http/coming-within';
 import type { ServerSentEvent } from '../../http/event-stream';
 import type { RunsContext } from '../context';
 import { endOf, type RunEventEntry } from '../execution/events';
@@ -45,7 +45,7 @@ async function* eventsToEnd(
         return;
       }
     }
-    const batch = await (ends.length > 0 ? within(pauseMs, next) : next);
+    const batch = await (ends.length > 0 ? comingWithin(pauseMs, next) : next);
     if (!batch) {
       pauseMs = Math.min(pauseMs * 2, lookMs.most);
       continue;
@@ -63,16 +63,6 @@ async function* eventsToEnd(
         ends.push(entry);
       }
     }
-  }
-}
-
-/** What comes within a time; `undefined` when that is over before, and no timer is left either way. */
-async function within<T>(ms: number, coming: Promise<T>): Promise<T | undefined> {
-  const pause = new AbortController();
-  try {
-    return await Promise.race([coming, delay(ms, undefined, { signal: pause.signal }).catch(() => undefined)]);
-  } finally {
-    pause.abort();
   }
 }
 
