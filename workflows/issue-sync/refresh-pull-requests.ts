@@ -3,11 +3,10 @@ import { executeChild, isCancellation, log, ParentClosePolicy } from '@temporali
 import type { RoundFailure } from '../../activities/issue-sync/activities';
 import type { OperationRef } from '../../activities/pull-request/record';
 import type { Refusal } from '../../contracts/refusal';
-import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { pullRequestId } from '../pull-request/messages';
 import { pullRequest } from '../pull-request/workflow';
-import { ownWorkspace, sibling } from '../sibling';
+import { childOfTask, sibling } from '../sibling';
 
 /** Refreshes that run at a time. */
 const groupSize = 5;
@@ -45,10 +44,7 @@ async function refresh({ taskId, operationId }: OperationRef, heartbeatTimeoutMs
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [{ taskId, operationId, heartbeatTimeoutMs, isPolled: true }],
       staticSummary: `refresh the pull request of ${taskId}`,
-      typedSearchAttributes: [
-        { key: searchAttributes.taskId, value: taskId },
-        { key: searchAttributes.workspaceId, value: ownWorkspace() },
-      ],
+      typedSearchAttributes: childOfTask(taskId),
     });
     if (refused) {
       log.warn('pull request refresh refused', { taskId, code: refused.code });

@@ -1,9 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflow';
 import type { Refusal } from '../../contracts/refusal';
-import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
-import { ownWorkspace, sibling } from '../sibling';
+import { childOfTask, sibling } from '../sibling';
 import { pausesMs } from '../worktree/child';
 import { pullRequestId, type PullRequestInput, type PullRequestOutcome } from './messages';
 import { pullRequest } from './workflow';
@@ -16,10 +15,7 @@ const execute = (input: PullRequestInput, staticSummary: string): Promise<PullRe
     parentClosePolicy: ParentClosePolicy.ABANDON,
     args: [input],
     staticSummary,
-    typedSearchAttributes: [
-      { key: searchAttributes.taskId, value: input.taskId },
-      { key: searchAttributes.workspaceId, value: ownWorkspace() },
-    ],
+    typedSearchAttributes: childOfTask(input.taskId),
   });
 
 /**

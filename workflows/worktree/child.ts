@@ -1,8 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { executeChild, log, ParentClosePolicy, sleep } from '@temporalio/workflow';
-import { searchAttributes } from '../../platform/temporal/search-attributes';
 import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
-import { ownWorkspace, sibling } from '../sibling';
+import { childOfTask, sibling } from '../sibling';
 import { worktreeId, type WorktreeInput, type WorktreeOutcome } from './messages';
 import { worktree } from './workflow';
 
@@ -18,10 +17,7 @@ export const executeWorktree = (input: WorktreeInput, staticSummary: string): Pr
     parentClosePolicy: ParentClosePolicy.ABANDON,
     args: [input],
     staticSummary,
-    typedSearchAttributes: [
-      { key: searchAttributes.taskId, value: input.taskId },
-      { key: searchAttributes.workspaceId, value: ownWorkspace() },
-    ],
+    typedSearchAttributes: childOfTask(input.taskId),
   });
 
 /**
