@@ -1,6 +1,7 @@
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
 import { createLog } from '../../platform/log/log';
 import type { KeptSchedule } from '../../platform/temporal/ensure-schedule';
+import { ensureSearchAttributes } from '../../platform/temporal/ensure-search-attributes';
 import { eventually } from '../../platform/testing/eventually';
 import { listSchedules, reconcileSchedules } from '../../workflows/clients/listed-schedules';
 import { ensureSchedules } from '../../workflows/clients/schedules';
@@ -18,7 +19,9 @@ describe('the Schedules of workspaces', () => {
   beforeAll(async () => {
     temporal = await testTemporal();
     const { connection } = temporal.client;
-    local = new Client({ connection, namespace: await registerNamespace(connection) });
+    const namespace = await registerNamespace(connection);
+    await ensureSearchAttributes(connection, namespace, { log });
+    local = new Client({ connection, namespace });
     clients = { local, [other]: workspaceClient(local, other) };
   });
   afterAll(() => temporal.close());
