@@ -51,11 +51,12 @@ const heading = () => `# Rendered by npm run chart:render from the chart with th
 function render(name) {
   const args = ['template', 'board', chart, '--namespace', 'runboard', '--kube-version', '1.34.0', ...renderings[name]];
   const { stdout, stderr, status, error } = spawnSync('helm', args, { encoding: 'utf8' });
-  if (error?.code === 'ENOENT') {
+  // A folder of the path that may not be read is no reason to fail either.
+  if (error?.code === 'ENOENT' || error?.code === 'EACCES') {
     return undefined;
   }
   if (status !== 0) {
-    throw new Error(stderr);
+    throw error ?? new Error(stderr);
   }
   return `${heading()}${stdout}`;
 }

@@ -5,6 +5,7 @@ import { type NodePart, nodePart } from '../../platform/processes/parts/node-par
 import { supervise, type Supervision } from '../../platform/processes/parts/supervisor';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { loadFirst } from '../support/processes/node-options';
 
 const log = createLog({ name: 'test', level: 'silent' });
 
@@ -16,7 +17,7 @@ describe('a part that was prepared', () => {
 
   const system = {
     ...process.env,
-    NODE_OPTIONS: `-r ${join(__dirname, '..', 'support', 'register-ts.cjs')}`,
+    NODE_OPTIONS: loadFirst(join(__dirname, '..', 'support', 'register-ts.cjs')),
   };
   const part = (settings: NodeJS.ProcessEnv = {}): NodePart =>
     nodePart({

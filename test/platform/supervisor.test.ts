@@ -9,6 +9,7 @@ import type { Part } from '../../platform/processes/parts/part';
 import { supervise, type Supervision, usualRestart } from '../../platform/processes/parts/supervisor';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { loadFirst } from '../support/processes/node-options';
 
 const log = createLog({ name: 'test', level: 'silent' });
 const fixture = (name: string) => join(__dirname, 'fixtures', name);
@@ -31,7 +32,7 @@ describe('the supervisor', () => {
 
   const forParts = (name: string, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
     ...process.env,
-    NODE_OPTIONS: `-r ${join(__dirname, '..', 'support', 'register-ts.cjs')}`,
+    NODE_OPTIONS: loadFirst(join(__dirname, '..', 'support', 'register-ts.cjs')),
     PART_JOURNAL: journal(),
     PART_NAME: name,
     ...environment,

@@ -1,216 +1,282 @@
+import * as words from './words';
+
 /**
- * The part of a bitmap that shares its upper sixteen bits: a sorted list of the lower sixteen while that is small, one bit
- * for each value otherwise. An empty container does not exist.
+ * The part of a bitmap that shares its upper sixteen bits: a sorted list of the lower sixteen while that is small, one bit for
+ * each value otherwise, or runs of neighbouring values. An empty container does not exist. Lists and runs never change.
  */
-export type Container = Uint16Array | Words;
+export type Container = List | Bits | Runs;
+
+/** Ascending, without repetitions. */
+export type List = Uint16Array;
 
 /** 65,536 bits and how many of them are set. */
-export interface Words {
-  readonly bits: Uint32Array;
+export interface Bits {
+  readonly bits: words.Words;
+  count: number;
+  /** Whether several bitmaps have it, or other threads: it is copied before it changes. */
+  shared: boolean;
+}
+
+/** Runs of neighbouring values: the first value and how many follow it, for each; ascending, and with a gap between them. */
+export interface Runs {
+  readonly runs: Uint16Array;
   readonly count: number;
 }
 
+/** As many values a container may have. */
+export const width = 65_536;
 /** Longer lists take more space than bits. */
-const longestList = 4096;
-const wordCount = 2048;
+export const longestList = 4096;
+const bitsSize = 8192;
 
-export const isList = (container: Container): container is Uint16Array => container instanceof Uint16Array;
+export const isList = (container: Container): container is List => container instanceof Uint16Array;
+export const isRuns = (container: Container): container is Runs => 'runs' in container;
+export const isBits = (container: Container): container is Bits => 'bits' in container;
+export const isFull = (container: Container): boolean => !isList(container) && container.count === width;
+
 export const countOf = (container: Container): number => (isList(container) ? container.length : container.count);
 
-/** Bytes of its list or its bits. */
-export const sizeOf = (container: Container): number =>
-  isList(container) ? 2 * container.length : 4 * container.bits.length;
-
-function bitCount(word: number): number {
-  let bits = word - ((word >>> 1) & 0x55555555);
-  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+/** Bytes of its body in the portable format. */
+export function sizeOf(container: Container): number {
+  if (isRuns(container)) {
+    return 2 + 2 * container.runs.length;
+  }
+  return isList(container) ? 2 * container.length : bitsSize;
 }
 
-/** The bits of a container, shared with it when it is made of bits. */
-export function bitsOf(container: Container): Uint32Array {
-  if (!isList(container)) {
-    return container.bits;
+/** The same container for another bitmap: whichever of them changes it first copies it. */
+export function share(container: Container): Container {
+  if (isBits(container)) {
+    container.shared = true;
   }
-  const bits = new Uint32Array(wordCount);
-  for (const value of container) {
-    bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
+  return container;
+}
+
+export const runsOf = (from: number, to: number): Runs => ({
+  runs: Uint16Array.of(from, to - from - 1),
+  count: to - from,
+});
+
+/** Calls back with each run, its end being exclusive. */
+export function eachRun({ runs }: Runs, visit: (from: number, to: number) => void): void {
+  for (let at = 0; at < runs.length; at += 2) {
+    const from = runs[at] ?? 0;
+    visit(from, from + (runs[at + 1] ?? 0) + 1);
   }
-  return bits;
+}
+
+/** New words with the values of a container. */
+export function copyOfWords(container: Container): words.Words {
+  if (isBits(container)) {
+    return container.bits.slice();
+  }
+  const copy = words.newWords();
+  addTo(copy, container);
+  return copy;
+}
+
+/** Its words, which are its own when it is made of bits: not to be changed. */
+export const wordsOf = (container: Container): words.Words =>
+  isBits(container) ? container.bits : copyOfWords(container);
+
+/** Sets the bits of a container's values. */
+export function addTo(target: words.Words, container: Container): void {
+  if (isRuns(container)) {
+    eachRun(container, (from, to) => words.setBits(target, from, to));
+  } else if (isList(container)) {
+    words.setList(target, container);
+  } else {
+    words.orWords(target, container.bits);
+  }
 }
 
 /** The container of these bits, which become its own. */
-export function fromBits(bits: Uint32Array): Container | undefined {
-  let count = 0;
-  for (const word of bits) {
-    count += bitCount(word);
-  }
+export function fromWords(bits: words.Words, count = words.countBits(bits)): Container | undefined {
   if (count === 0) {
     return undefined;
   }
   if (count > longestList) {
-    return { bits, count };
+    return { bits, count, shared: false };
   }
   const list = new Uint16Array(count);
-  let at = 0;
-  eachBit(bits, (value) => (list[at++] = value));
+  words.listBits(bits, list, { at: 0, start: 0 });
   return list;
 }
 
 /** The container of an ascending list without repetitions. */
-export const fromList = (list: Uint16Array): Container | undefined =>
-  list.length > longestList ? fromBits(bitsOf(list)) : list.length > 0 ? list : undefined;
-
-function eachBit(bits: Uint32Array, visit: (value: number) => void): void {
-  for (let word = 0; word < wordCount; word += 1) {
-    for (let rest = bits[word] ?? 0; rest !== 0; rest &= rest - 1) {
-      visit((word << 5) + 31 - Math.clz32(rest & -rest));
-    }
+export function fromList(list: List): Container | undefined {
+  if (list.length <= longestList) {
+    return list.length > 0 ? list : undefined;
   }
+  return fromWords(copyOfWords(list), list.length);
 }
 
-export function eachValue(container: Container, visit: (value: number) => void): void {
-  if (isList(container)) {
-    container.forEach(visit);
+/** The values of runs as a list or bits, whichever is smaller. */
+export const expanded = (container: Container): Container =>
+  isRuns(container) ? (fromWords(copyOfWords(container), container.count) ?? container) : container;
+
+/** Writes `start` plus each value, ascending, from `at` on. @returns where the next value would be written */
+export function listInto(
+  container: Container,
+  into: Uint32Array,
+  { at, start }: { at: number; start: number },
+): number {
+  if (isBits(container)) {
+    return words.listBits(container.bits, into, { at, start });
+  }
+  let next = at;
+  if (isRuns(container)) {
+    eachRun(container, (from, to) => {
+      for (let value = from; value < to; value += 1) {
+        into[next++] = start + value;
+      }
+    });
   } else {
-    eachBit(container.bits, visit);
+    for (let index = 0; index < container.length; index += 1) {
+      into[next++] = start + (container[index] ?? 0);
+    }
   }
+  return next;
 }
 
-/** Where a value is in a list, or the complement of where it would be. */
-export function search(list: Uint16Array, value: number): number {
+/** How many of an ascending list are less than `value`. */
+export function lowerBound(list: ArrayLike<number>, value: number): number {
   let low = 0;
-  let high = list.length - 1;
-  while (low <= high) {
+  let high = list.length;
+  while (low < high) {
     const middle = (low + high) >>> 1;
-    const candidate = list[middle] ?? 0;
-    if (candidate === value) {
-      return middle;
-    }
-    if (candidate < value) {
+    if ((list[middle] ?? 0) < value) {
       low = middle + 1;
     } else {
-      high = middle - 1;
+      high = middle;
     }
   }
-  return ~low;
+  return low;
 }
 
-export const hasValue = (container: Container, value: number): boolean =>
-  isList(container) ? search(container, value) >= 0 : (((container.bits[value >>> 5] ?? 0) >>> (value & 31)) & 1) === 1;
-
-/** The values of two containers that an operation retains. */
-export interface Keeps {
-  left: boolean;
-  both: boolean;
-  right: boolean;
-}
-
-export const intersection: Keeps = { left: false, both: true, right: false };
-export const union: Keeps = { left: true, both: true, right: true };
-export const difference: Keeps = { left: true, both: false, right: false };
-export const symmetricDifference: Keeps = { left: true, both: false, right: true };
-
-function mergeLists(a: Uint16Array, b: Uint16Array, keeps: Keeps): Container | undefined {
-  const merged = new Uint16Array(a.length + b.length);
-  let length = 0;
-  let i = 0;
-  let j = 0;
-  while (i < a.length && j < b.length) {
-    const left = a[i] ?? 0;
-    const right = b[j] ?? 0;
-    if (left < right) {
-      if (keeps.left) {
-        merged[length++] = left;
-      }
-      i += 1;
-    } else if (left > right) {
-      if (keeps.right) {
-        merged[length++] = right;
-      }
-      j += 1;
+/** Where the last run begins that begins at `value` or before it, in runs; below 0 when there is none. */
+function runBefore(runs: Uint16Array, value: number): number {
+  let low = 0;
+  let high = runs.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((runs[2 * middle] ?? 0) <= value) {
+      low = middle + 1;
     } else {
-      if (keeps.both) {
-        merged[length++] = left;
-      }
-      i += 1;
-      j += 1;
+      high = middle;
     }
   }
-  if (keeps.left) {
-    while (i < a.length) {
-      merged[length++] = a[i++] ?? 0;
-    }
-  }
-  if (keeps.right) {
-    while (j < b.length) {
-      merged[length++] = b[j++] ?? 0;
-    }
-  }
-  return fromList(merged.slice(0, length));
+  return 2 * (low - 1);
 }
 
-/** Combines two containers into a new one; nothing when it would be empty. */
-export function combine(a: Container, b: Container, keeps: Keeps): Container | undefined {
-  if (isList(a) && isList(b)) {
-    return mergeLists(a, b, keeps);
+export function hasValue(container: Container, value: number): boolean {
+  if (isList(container)) {
+    return container[lowerBound(container, value)] === value;
   }
-  const left = bitsOf(a);
-  const right = bitsOf(b);
-  const bits = new Uint32Array(wordCount);
-  const { left: l, both, right: r } = keeps;
-  for (let word = 0; word < wordCount; word += 1) {
-    const x = left[word] ?? 0;
-    const y = right[word] ?? 0;
-    bits[word] = (l ? x & ~y : 0) | (both ? x & y : 0) | (r ? y & ~x : 0);
+  if (isRuns(container)) {
+    const at = runBefore(container.runs, value);
+    return at >= 0 && value - (container.runs[at] ?? 0) <= (container.runs[at + 1] ?? 0);
   }
-  return fromBits(bits);
+  return words.hasBit(container.bits, value);
 }
 
-/** How many values two containers share. */
-export function countShared(a: Container, b: Container): number {
-  if (isList(a)) {
+/** How many values are in `from` (inclusive) to `to` (exclusive). */
+export function countWithin(container: Container, from: number, to: number): number {
+  if (from >= to) {
+    return 0;
+  }
+  if (isList(container)) {
+    return lowerBound(container, to) - lowerBound(container, from);
+  }
+  if (isRuns(container)) {
     let count = 0;
-    for (const value of a) {
-      if (hasValue(b, value)) {
-        count += 1;
-      }
-    }
+    eachRun(container, (start, end) => (count += Math.max(Math.min(end, to) - Math.max(start, from), 0)));
     return count;
   }
-  if (isList(b)) {
-    return countShared(b, a);
+  return words.countBitsWithin(container.bits, from, to);
+}
+
+export const minimumOf = (container: Container): number =>
+  isList(container)
+    ? (container[0] ?? 0)
+    : isRuns(container)
+      ? (container.runs[0] ?? 0)
+      : words.firstBit(container.bits);
+
+export function maximumOf(container: Container): number {
+  if (isList(container)) {
+    return container.at(-1) ?? 0;
+  }
+  return isRuns(container)
+    ? (container.runs.at(-2) ?? 0) + (container.runs.at(-1) ?? 0)
+    : words.lastBit(container.bits);
+}
+
+/** The container with a value that it has not, or without one that it has. */
+export function flip(container: Container, value: number): Container | undefined {
+  if (isRuns(container)) {
+    return flip(expanded(container), value);
+  }
+  if (isList(container)) {
+    return flipInList(container, value);
+  }
+  const changed = container.shared ? { ...container, bits: container.bits.slice(), shared: false } : container;
+  changed.count += words.hasBit(changed.bits, value) ? -1 : 1;
+  words.flipBit(changed.bits, value);
+  return changed.count > longestList ? changed : fromWords(changed.bits, changed.count);
+}
+
+function flipInList(list: List, value: number): Container | undefined {
+  const at = lowerBound(list, value);
+  if (list[at] === value) {
+    const shorter = list.slice(0, -1);
+    for (let index = at; index < shorter.length; index += 1) {
+      shorter[index] = list[index + 1] ?? 0;
+    }
+    return shorter.length > 0 ? shorter : undefined;
+  }
+  const longer = new Uint16Array(list.length + 1);
+  longer.set(list);
+  longer.copyWithin(at + 1, at, list.length);
+  longer[at] = value;
+  return fromList(longer);
+}
+
+function runCountOf(container: Container): number {
+  if (isRuns(container)) {
+    return container.runs.length / 2;
+  }
+  if (!isList(container)) {
+    return words.countRuns(container.bits);
   }
   let count = 0;
-  for (let word = 0; word < wordCount; word += 1) {
-    count += bitCount((a.bits[word] ?? 0) & (b.bits[word] ?? 0));
+  let last = -2;
+  for (const value of container) {
+    count += value === last + 1 ? 0 : 1;
+    last = value;
   }
   return count;
 }
 
-/** The container with one value more or less; the same one when nothing changes. */
-export function withValue(container: Container | undefined, value: number, present: boolean): Container | undefined {
-  if (!container) {
-    return present ? Uint16Array.of(value) : undefined;
-  }
-  if (hasValue(container, value) === present) {
+/** As runs where those take less space. */
+export function withRuns(container: Container): Container {
+  const count = runCountOf(container);
+  if (isRuns(container) || 2 + 4 * count >= sizeOf(container)) {
     return container;
   }
-  if (isList(container)) {
-    const list = new Uint16Array(container.length + (present ? 1 : -1));
-    const position = search(container, value);
-    const at = present ? ~position : position;
-    list.set(container.subarray(0, at));
-    if (present) {
-      list[at] = value;
+  const runs = new Uint16Array(2 * count);
+  const values = new Uint32Array(countOf(container));
+  listInto(container, values, { at: 0, start: 0 });
+  let at = -2;
+  let last = -2;
+  for (const value of values) {
+    if (value === last + 1) {
+      runs[at + 1] = (runs[at + 1] ?? 0) + 1;
+    } else {
+      at += 2;
+      runs[at] = value;
     }
-    list.set(container.subarray(present ? at : at + 1), present ? at + 1 : at);
-    return fromList(list);
+    last = value;
   }
-  const { bits, count } = container;
-  bits[value >>> 5] = (bits[value >>> 5] ?? 0) ^ (1 << (value & 31));
-  return count - 1 === longestList && !present ? fromBits(bits) : { bits, count: count + (present ? 1 : -1) };
+  return { runs, count: countOf(container) };
 }
-
-export const cloneContainer = (container: Container): Container =>
-  isList(container) ? container.slice() : { bits: container.bits.slice(), count: container.count };

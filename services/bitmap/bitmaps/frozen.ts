@@ -1,5 +1,7 @@
 import type { Bitmap } from './bitmap';
 import { nativeBitmaps } from './kind';
+import { PlainBitmap } from './plain';
+import { freezePlain, plainFrozenSize, viewPlain } from './shared';
 
 type Frozen = 'unsafe_frozen_croaring';
 
@@ -26,13 +28,14 @@ export interface FrozenBitmaps {
 
 const format: Frozen = 'unsafe_frozen_croaring';
 
-/** Undefined where bitmaps are not native: those in TypeScript cannot be shared. */
-export function frozenBitmaps(): FrozenBitmaps | undefined {
+/** Of the kind of bitmaps that this process works with. */
+export function frozenBitmaps(): FrozenBitmaps {
   // The native class has more than the interface of all bitmaps.
   const kind = nativeBitmaps() as unknown as FreezingKind | undefined;
-  if (!kind) {
-    return undefined;
-  }
+  return kind ? frozenNative(kind) : frozenPlain;
+}
+
+function frozenNative(kind: FreezingKind): FrozenBitmaps {
   // So have its bitmaps, and where it is there all bitmaps are its own.
   const native = (bitmap: Bitmap): FreezingBitmap => bitmap as unknown as FreezingBitmap;
   return {
@@ -42,3 +45,13 @@ export function frozenBitmaps(): FrozenBitmaps | undefined {
     view: (bytes) => kind.unsafeFrozenView(bytes, format),
   };
 }
+
+/** As there: where the library is not, all bitmaps are plain. */
+const plain = (bitmap: Bitmap): PlainBitmap => bitmap as PlainBitmap;
+
+export const frozenPlain: FrozenBitmaps = {
+  sizeOf: (bitmap) => plainFrozenSize(plain(bitmap).entries()),
+  freeze: (bitmap, into) => freezePlain(plain(bitmap).entries(), into),
+  allocate: (size) => new Uint8Array(new SharedArrayBuffer(size)),
+  view: (bytes) => new PlainBitmap(viewPlain(bytes)),
+};

@@ -1,4 +1,5 @@
-import { bitsOf, type Container, countOf, fromBits, fromList, isList, sizeOf as containerSize } from './containers';
+import { endianness } from 'node:os';
+import { type Container, countOf, fromList, fromWords, isList, isRuns, type Runs, sizeOf } from './containers';
 
 /** Bytes that are not a bitmap. */
 export class BitmapFormatError extends Error {
@@ -41,41 +42,17 @@ export class ByteReader {
     const start = this.take(length);
     return this.bytes.subarray(start, start + length);
   }
+  u16s = (count: number): Uint16Array => new Uint16Array(ownOrder(new Uint8Array(this.slice(2 * count)), 2).buffer);
+  u32s = (count: number): Int32Array => new Int32Array(ownOrder(new Uint8Array(this.slice(4 * count)), 4).buffer);
 }
 
-/** Reads the body of a container; runs become a list or bits. */
-export function readContainer(from: ByteReader, type: BodyType, cardinality: number): Container {
-  const container = readBody(from, type, cardinality);
-  if (!container || countOf(container) !== cardinality) {
-    throw new BitmapFormatError(wrongCount);
+/** Bytes of numbers as this machine has them, which the format has the lowest byte first; turned in place. */
+function ownOrder(bytes: Uint8Array<ArrayBuffer>, width: 2 | 4): Uint8Array<ArrayBuffer> {
+  if (endianness() === 'BE') {
+    const turned = Buffer.from(bytes.buffer);
+    void (width === 2 ? turned.swap16() : turned.swap32());
   }
-  return container;
-}
-
-function readBody(from: ByteReader, type: BodyType, cardinality: number): Container | undefined {
-  if (type === 'bits') {
-    return fromBits(Uint32Array.from({ length: 2048 }, from.u32));
-  }
-  if (type === 'array') {
-    const list = Uint16Array.from({ length: cardinality }, from.u16);
-    if (list.some((value, at) => at > 0 && value <= (list[at - 1] ?? 0))) {
-      throw new BitmapFormatError('the values of a container are not ascending');
-    }
-    return fromList(list);
-  }
-  const bits = new Uint32Array(2048);
-  const runs = from.u16();
-  for (let run = 0; run < runs; run += 1) {
-    const start = from.u16();
-    const end = start + from.u16();
-    if (end > 0xffff) {
-      throw new BitmapFormatError('a run leaves its container');
-    }
-    for (let value = start; value <= end; value += 1) {
-      bits[value >>> 5] = (bits[value >>> 5] ?? 0) | (1 << (value & 31));
-    }
-  }
-  return fromBits(bits);
+  return bytes;
 }
 
 /** How the body of a container is written: `array` is an ascending list. */
@@ -139,20 +116,33 @@ export function readPortable(bytes: Uint8Array): Map<number, Container> {
   );
 }
 
-/** Runs of neighbouring values: the first value and how many follow it, for each; ascending, and with a gap between them. */
-export interface Runs {
-  readonly runs: Uint16Array;
-  readonly count: number;
-}
-
-const isRuns = (container: Container | Runs): container is Runs => 'runs' in container;
-
 /**
- * Reads the body of a container of runs without expanding it.
+ * Reads the body of a container. Runs stay runs: a few bytes of them stand for 65,536 values.
  *
  * @throws BitmapFormatError
  */
-export function readRuns(from: ByteReader, cardinality: number): Runs {
+export function readContainer(from: ByteReader, type: BodyType, cardinality: number): Container {
+  if (type === 'runs') {
+    return readRuns(from, cardinality);
+  }
+  if (type === 'array') {
+    const list = from.u16s(cardinality);
+    if (list.some((value, at) => at > 0 && value <= (list[at - 1] ?? 0))) {
+      throw new BitmapFormatError('the values of a container are not ascending');
+    }
+    return counted(fromList(list), cardinality);
+  }
+  return counted(fromWords(from.u32s(2048)), cardinality);
+}
+
+function counted(container: Container | undefined, cardinality: number): Container {
+  if (!container || countOf(container) !== cardinality) {
+    throw new BitmapFormatError(wrongCount);
+  }
+  return container;
+}
+
+function readRuns(from: ByteReader, cardinality: number): Runs {
   const merged: number[] = [];
   let end = -2;
   let count = 0;
@@ -179,19 +169,27 @@ export function readRuns(from: ByteReader, cardinality: number): Runs {
   return { runs: Uint16Array.from(merged), count };
 }
 
-const sizeOf = (container: Container | Runs): number =>
-  isRuns(container) ? 2 + 2 * container.runs.length : containerSize(container);
+/** Where the parts of the portable format are, in bytes. */
+function layoutOf(containers: readonly Container[]) {
+  const hasRuns = containers.some(isRuns);
+  const headersAt = hasRuns ? 4 + ((containers.length + 7) >> 3) : 8;
+  const offsetsAt = headersAt + 4 * containers.length;
+  const hasOffsets = !hasRuns || containers.length >= offsetsFrom;
+  const bodiesAt = offsetsAt + (hasOffsets ? 4 * containers.length : 0);
+  const size = containers.reduce((total, container) => total + sizeOf(container), bodiesAt);
+  return { hasRuns, headersAt, offsetsAt, hasOffsets, bodiesAt, size };
+}
+
+/** How many bytes `writePortable` returns. */
+export const portableSize = (containers: readonly Container[]): number => layoutOf(containers).size;
 
 /** Writes the portable format; containers of runs stay what they are. */
-export function writePortable(containers: readonly (readonly [number, Container | Runs])[]): Uint8Array {
+export function writePortable(containers: readonly (readonly [number, Container])[]): Uint8Array {
   const { length } = containers;
-  const hasRuns = containers.some(([, container]) => isRuns(container));
-  const flagBytes = hasRuns ? (length + 7) >> 3 : 0;
-  const headersAt = hasRuns ? 4 + flagBytes : 8;
-  const offsetsAt = headersAt + 4 * length;
-  let at = !hasRuns || length >= offsetsFrom ? offsetsAt + 4 * length : offsetsAt;
-  const hasOffsets = at > offsetsAt;
-  const buffer = Buffer.alloc(containers.reduce((total, [, container]) => total + sizeOf(container), at));
+  const layout = layoutOf(containers.map(([, container]) => container));
+  const { hasRuns, headersAt, offsetsAt, hasOffsets } = layout;
+  const buffer = Buffer.alloc(layout.size);
+  let at = layout.bodiesAt;
   if (hasRuns) {
     buffer.writeUInt16LE(withRuns, 0);
     buffer.writeUInt16LE(length - 1, 2);
@@ -201,7 +199,7 @@ export function writePortable(containers: readonly (readonly [number, Container 
   }
   for (const [index, [key, container]] of containers.entries()) {
     buffer.writeUInt16LE(key, headersAt + 4 * index);
-    buffer.writeUInt16LE((isRuns(container) ? container.count : countOf(container)) - 1, headersAt + 4 * index + 2);
+    buffer.writeUInt16LE(countOf(container) - 1, headersAt + 4 * index + 2);
     if (hasOffsets) {
       buffer.writeUInt32LE(at, offsetsAt + 4 * index);
     }
@@ -215,13 +213,18 @@ export function writePortable(containers: readonly (readonly [number, Container 
   return buffer;
 }
 
-function writeBody(buffer: Buffer, at: number, container: Container | Runs): void {
+/** The bytes of numbers in the order of the format. */
+function bytesOf(numbers: Uint16Array | Int32Array): Uint8Array {
+  const { buffer, byteOffset, byteLength } = numbers;
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  return endianness() === 'LE' ? bytes : ownOrder(new Uint8Array(bytes), numbers.BYTES_PER_ELEMENT === 2 ? 2 : 4);
+}
+
+function writeBody(buffer: Buffer, at: number, container: Container): void {
   if (isRuns(container)) {
     buffer.writeUInt16LE(container.runs.length / 2, at);
-    container.runs.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 + 2 * i));
-  } else if (isList(container)) {
-    container.forEach((value, i) => buffer.writeUInt16LE(value, at + 2 * i));
+    buffer.set(bytesOf(container.runs), at + 2);
   } else {
-    bitsOf(container).forEach((word, i) => buffer.writeUInt32LE(word, at + 4 * i));
+    buffer.set(bytesOf(isList(container) ? container : container.bits), at);
   }
 }

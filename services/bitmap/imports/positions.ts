@@ -5,8 +5,6 @@ import {
   type ContainerHeader,
   readContainer,
   readHeaders,
-  readRuns,
-  type Runs,
   unsorted,
   writePortable,
 } from '../bitmaps/portable';
@@ -31,7 +29,7 @@ const shardsPerPage = pageWidth / shardWidth;
 const containerBytes = 256;
 
 /** The columns of one row while they are read: containers of its page, ascending. */
-type RowContainers = [key: number, container: Container | Runs][];
+type RowContainers = [key: number, container: Container][];
 
 /**
  * Reads a bitmap of positions, `row * 2^20 + column within the shard`, in the portable format or its 64-bit variant. Runs
@@ -63,11 +61,11 @@ export function readPositions(
   return new Map([...rows].map(([row, containers]) => [row, ColumnSet.ofPage(page, writePortable(containers))]));
 }
 
-type Read = readonly [key: Int, container: Container | Runs, expandedSize: number];
+type Read = readonly [key: Int, container: Container, expandedSize: number];
 
 const readOne = <Key extends Int>(from: ByteReader, { key, type, cardinality }: ContainerHeader<Key>): Read => [
   key,
-  type === 'runs' ? readRuns(from, cardinality) : readContainer(from, type, cardinality),
+  readContainer(from, type, cardinality),
   containerBytes + Math.min(2 * cardinality, containerWidth / 8),
 ];
 

@@ -6,9 +6,6 @@ import { ColumnSet } from '../engine/column-set';
 import { Copies } from './copies';
 
 const frozen = frozenBitmaps();
-if (!frozen) {
-  throw new Error('there are no native bitmaps');
-}
 
 const segmentWidth = 2 ** 24;
 const pageWidth = 2 ** 32;

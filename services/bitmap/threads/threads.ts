@@ -21,6 +21,8 @@ export interface ThreadOptions {
   idleMs?: number;
   /** What may be spent on copies at first, and saved up, in milliseconds. */
   creditMs?: number;
+  /** The longest a piece that no thread does may take on the main thread, in milliseconds. */
+  maxHereMs?: number;
   startThread?: () => Worker;
 }
 
@@ -48,9 +50,7 @@ const shareForCopies = 0.25;
 export const maxSets = 4_096;
 export const maxCombinations = 1_000_000;
 
-/** The longest a piece that no thread does may take on the main thread, in milliseconds. */
-const maxHereMs = 1_000;
-
+const defaultMaxHereMs = 1_000;
 const defaultCreditMs = 50;
 const defaultMostBytes = 268_435_456;
 const defaultIdleMs = 60_000;
@@ -69,6 +69,7 @@ export class Threads {
   private readonly copies: Copies;
   private readonly pool: Pool;
   private readonly heavyMs: number;
+  private readonly maxHereMs: number;
   private readonly mostCredit: number;
   /** Milliseconds that may be spent on copies. */
   private credit: number;
@@ -77,6 +78,7 @@ export class Threads {
   private constructor(frozen: FrozenBitmaps, { threads, log, ...options }: ThreadOptions) {
     const { heavyMs = defaultHeavyMs, mostBytes: maxBytes = defaultMostBytes, idleMs = defaultIdleMs } = options;
     this.heavyMs = heavyMs;
+    this.maxHereMs = options.maxHereMs ?? defaultMaxHereMs;
     this.mostCredit = this.credit = options.creditMs ?? defaultCreditMs;
     this.copies = new Copies(frozen, maxBytes);
     this.pool = new Pool({
@@ -89,10 +91,9 @@ export class Threads {
     });
   }
 
-  /** Undefined where there are to be none, or bitmaps cannot be shared. */
+  /** Undefined where there are to be none. */
   static of(options: ThreadOptions): Threads | undefined {
-    const frozen = options.threads > 0 ? frozenBitmaps() : undefined;
-    return frozen && new Threads(frozen, options);
+    return options.threads > 0 ? new Threads(frozenBitmaps(), options) : undefined;
   }
 
   /** How many threads there are now. */
@@ -205,7 +206,7 @@ export class Threads {
       return copy && this.copies.view(copy);
     };
     // Others wait meanwhile.
-    return count(work, { bitmapOf, until: Math.min(until, Date.now() + maxHereMs) });
+    return count(work, { bitmapOf, until: Math.min(until, Date.now() + this.maxHereMs) });
   }
 }
 

@@ -18,9 +18,6 @@ function bitmapOf(copy: number): Bitmap | undefined {
 }
 
 parentPort?.on('message', ({ add, drop, work, until }: Task) => {
-  if (!frozen) {
-    throw new Error('a thread needs native bitmaps');
-  }
   for (const copy of drop) {
     copies.delete(copy);
   }

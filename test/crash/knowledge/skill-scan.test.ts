@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { skillScanWorkflowId } from '../../../workflows/skill-scan/messages';
+import { loadFirst } from '../../support/processes/node-options';
 import { type Service, soonAgain, startService } from '../../support/stack/service';
 
 let files: TempDir;
@@ -47,7 +48,7 @@ describe('kill -9 in the middle of the scan of all skills', () => {
     files = await makeTempDir('skill-kill');
     const hook = join(files.path, 'hook.cjs');
     await writeFile(hook, preload(join(files.path, 'killed')));
-    service = await startService({ NODE_OPTIONS: `--require=${hook}` }, { restart: soonAgain });
+    service = await startService({ NODE_OPTIONS: loadFirst(hook) }, { restart: soonAgain });
     for (const name of skills) {
       const directory = join(service.dataDir, 'skills', name);
       await mkdir(directory, { recursive: true });

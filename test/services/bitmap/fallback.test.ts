@@ -1,5 +1,6 @@
 import { createLog } from '../../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import { PlainBitmap } from '../../../services/bitmap/bitmaps/plain';
 import type * as Start from '../../../services/bitmap/start';
 
 const warning = 'native bitmaps are not installed, slower ones in use';
@@ -48,16 +49,17 @@ async function startOnce(): Promise<{ bitmaps: string; lines: LogLine[] }> {
 
 describe('bitmap server', () => {
   it('warns once at its start where the native bitmaps are not installed', async () => {
-    jest.doMock('roaring', () => {
+    const missing = () => {
       throw new Error("Cannot find module 'roaring'");
-    });
+    };
+    jest.doMock('roaring', missing, { virtual: true });
     const { bitmaps, lines } = await startOnce();
     expect(bitmaps).toBe('plain');
     expect(lines.filter(({ msg }) => msg === warning)).toMatchObject([{ level: 'warn', package: 'roaring' }]);
   });
 
   it('does not warn where they are', async () => {
-    jest.dontMock('roaring');
+    jest.doMock('roaring', () => ({ RoaringBitmap32: PlainBitmap }), { virtual: true });
     const { bitmaps, lines } = await startOnce();
     expect(bitmaps).toBe('native');
     expect(lines.map(({ msg }) => msg)).not.toContain(warning);

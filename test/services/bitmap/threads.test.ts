@@ -22,9 +22,10 @@ afterEach(async () => {
 
 /** Threads that get everything that can be given away. */
 function threadsUnderTest(options: Partial<ThreadOptions> = {}): Threads {
-  const threads = Threads.of({ threads: 2, log, heavyMs: 0, creditMs: Infinity, startThread, ...options });
+  const all = { threads: 2, log, heavyMs: 0, creditMs: Infinity, maxHereMs: Infinity, startThread, ...options };
+  const threads = Threads.of(all);
   if (!threads) {
-    throw new Error('there are no native bitmaps');
+    throw new Error('there are no threads');
   }
   opened.push(threads);
   return threads;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadFirst } from './node-options';
 
 /** Kills a process of the service (SIGKILL) at a step of it: the first process that comes to it. */
 export interface KillPoints {
@@ -72,7 +73,7 @@ export async function killPoints(dir: string, sources: KillPointSources): Promis
   await mkdir(dir, { recursive: true });
   await writeFile(hook, preload(dir, sources));
   return {
-    environment: { NODE_OPTIONS: `--require=${hook}` },
+    environment: { NODE_OPTIONS: loadFirst(hook) },
     async arm(step, times = 1) {
       const where = typeof step === 'string' ? { exact: step } : { pattern: step.source };
       await writeFile(join(dir, 'draft'), JSON.stringify({ ...where, times }));

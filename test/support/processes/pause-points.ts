@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
+import { loadFirst } from './node-options';
 
 /** Stops a worker process (SIGSTOP) right before it does something: the first one that comes to the point. */
 export interface PausePoints {
@@ -87,7 +88,7 @@ export async function pausePoints(dir: string): Promise<PausePoints> {
   const file = (name: string, state: string) => join(points, `${name}.${state}`);
   const armed: string[] = [];
   return {
-    environment: { NODE_OPTIONS: `--require=${hook}` },
+    environment: { NODE_OPTIONS: loadFirst(hook) },
     async arm(name, pattern) {
       for (const state of ['armed', 'taken', 'done']) {
         rmSync(file(name, state), { force: true });
