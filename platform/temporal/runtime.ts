@@ -1,4 +1,4 @@
-import { DefaultLogger, type LogMetadata, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Log } from '../log/log';
 
 let installed = false;
@@ -35,21 +35,18 @@ export function installRuntime(log: Log, { metricsAddress }: RuntimeOptions = {}
             },
           },
         }),
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
-      const name =
-        level === 'TRACE'
-          ? 'trace'
-          : level === 'DEBUG'
-            ? 'debug'
-            : level === 'INFO'
-              ? 'debug'
-              : level === 'WARN'
-                ? 'warn'
-                : 'error';
-      child[name](readable(meta), message);
-    }),
+    logger: new DefaultLogger('INFO', (line) => child[logLevelOf(line)](readable(line.meta), line.message)),
   });
 }
+
+/** The SDK reports with each start what a worker of activities is: no warning for who reads the log. */
+const ofActivityWorkers = 'No workflows registered, not polling for workflow tasks';
+
+const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+
+/** The level of a line of the SDK in the service's log: what it does all the time is for debugging. */
+export const logLevelOf = ({ level, message }: Pick<LogEntry, 'level' | 'message'>) =>
+  message === ofActivityWorkers ? 'debug' : levels[level];
 
 /** With what pino cannot print (64-bit integers and errors in the SDK's metadata) as something that it can. */
 const readable = (meta: LogMetadata | undefined): Record<string, unknown> =>

@@ -3,11 +3,11 @@ import { type RunningApi, startApi, type StartOptions } from '../../api/start';
 import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import type { Task } from '../../contracts/tasks/task';
 import { readEnvironment } from '../../platform/config/env';
-import { createLog } from '../../platform/log/log';
 import { cancelAfterClose } from '../../platform/temporal/closed-connection';
 import { makeTempDir } from '../../platform/testing/temp-dir';
 import { aNewTask, type NewTask } from '../support/factories/task';
 import { mongoSettings } from '../support/mongo-settings';
+import { watchedLog } from '../support/watched-log';
 
 export const adminKey = 'admin-key-of-this-test-0123456789abcdef';
 export const agentKey = 'agent-key-of-this-test-0123456789abcdef';
@@ -79,6 +79,7 @@ export async function startWholeTestApi(
 
 async function start(settings: Record<string, string>, options: StartOptions): Promise<ApiUnderTest> {
   const directory = await makeTempDir('api');
+  const { log, assertSound } = watchedLog('silent');
   const startOne = async () => {
     const env = readEnvironment({
       BOARD_PORT: '0',
@@ -95,7 +96,7 @@ async function start(settings: Record<string, string>, options: StartOptions): P
       ...mongoSettings(),
       ...settings,
     });
-    return startApi(env, createLog({ name: 'test-api', level: 'silent' }), options);
+    return startApi(env, log, options);
   };
   const api = await startOne().catch(async (error: unknown) => {
     await directory.remove();
@@ -122,6 +123,7 @@ async function start(settings: Record<string, string>, options: StartOptions): P
     async close() {
       await api.close();
       await directory.remove();
+      assertSound();
     },
   };
 }

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { type RunningApi, startApi } from '../../../api/start';
 import { type Environment, readEnvironment } from '../../../platform/config/env';
-import { createLog } from '../../../platform/log/log';
 import { retryUntilClosed } from '../../../platform/temporal/closed-connection';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
 import { type RunningWorker, startWorker, type WorkerCode } from '../../../worker/start';
 import { Caller } from '../caller';
 import { mongoSettings } from '../mongo-settings';
 import { testSettings } from '../settings';
+import { watchedLog } from '../watched-log';
 import { registerNamespace, stackServer } from './own-namespace';
 import { workflowBundle } from './workflow-bundle';
 
@@ -32,12 +32,13 @@ export async function startStack(
   code: Pick<WorkerCode, 'providers' | 'registry'> = {},
 ): Promise<Stack> {
   const dir = await makeTempDir('stack');
-  const log = createLog({ name: 'test', level: process.env.TEST_LOG_LEVEL ?? 'error' });
+  const { log, assertSound } = watchedLog(process.env.TEST_LOG_LEVEL ?? 'error');
   const closers: (() => Promise<unknown>)[] = [() => dir.remove()];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) {
       await closer();
     }
+    assertSound();
   };
   try {
     const server = await stackServer({ dir: dir.path, log });
