@@ -57,6 +57,8 @@ const connected = (path: string): Promise<Socket> =>
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
+      // What fails before its user listens ends it, and not the process.
+      socket.on('error', () => socket.destroy());
       resolve(socket);
     });
   });

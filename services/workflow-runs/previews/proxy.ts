@@ -88,12 +88,16 @@ export async function startPreviewProxy(port: number, find: (token: string) => P
   };
 }
 
-/** @throws Error while nothing is there, or too much is connected */
+/** @throws Error while nothing is there, also when that shows once it is connected, or too much is connected */
 async function connectTo({ connect, connections }: PreviewTarget): Promise<Socket> {
   if (connections.size >= limits.ofOne) {
     throw new Error('Too many connections.');
   }
   const socket = await connect();
+  if (socket.destroyed) {
+    // A request on it would have neither an answer nor an error.
+    throw new Error('Nothing listens behind the connection.');
+  }
   connections.add(socket);
   socket.on('error', () => socket.destroy());
   socket.once('close', () => connections.delete(socket));
