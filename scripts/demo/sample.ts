@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { components } from '../../clients/typescript/src/types';
 
 const run = promisify(execFile);
 
-/** Git without the user's own configuration getting in the way of a sample. */
+/** Git without the user's own configuration getting in the way of a sample: hooks and signatures among them. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
-  const identity = ['-c', 'user.name=Runboard demo', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgSign=false'];
-  const { stdout } = await run('git', [...identity, ...args], { cwd });
+  const identity = ['-c', 'user.name=Runboard demo', '-c', 'user.email=demo@localhost'];
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
+  const { stdout } = await run('git', [...identity, ...args], { cwd, env });
   return stdout.trim();
 }
 

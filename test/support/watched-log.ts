@@ -17,7 +17,7 @@ const isOwnError = ({ err }: Line): boolean =>
 export interface WatchedLog {
   log: Log;
   /** @throws Error with the errors of the code itself that were logged, as warnings or worse: what the service survives is seen nowhere else */
-  assertSound(): void;
+  assertSound: () => void;
 }
 
 /** The log of a service in this process. @param shown the least level that is printed */
@@ -36,7 +36,7 @@ export function watchedLog(shown: string): WatchedLog {
   const level = levels.isLevelEnabled('warn') ? shown : 'warn';
   return {
     log: createLog({ name: 'test', level }, { write }),
-    assertSound() {
+    assertSound: () => {
       if (found.length > 0) {
         throw new Error(`The log has errors of the code itself:\n${found.join('\n')}`);
       }

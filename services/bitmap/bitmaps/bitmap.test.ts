@@ -94,10 +94,10 @@ describe.each(kinds)('%s bitmaps', (_name, Bitmaps, frozen) => {
 
   it('are not changed with those they were made of, or that were made of them', () => {
     const operations: ((x: Bitmap, y: Bitmap) => Bitmap)[] = [
-      Bitmaps.and,
-      Bitmaps.or,
-      Bitmaps.xor,
-      Bitmaps.andNot,
+      (x, y) => Bitmaps.and(x, y),
+      (x, y) => Bitmaps.or(x, y),
+      (x, y) => Bitmaps.xor(x, y),
+      (x, y) => Bitmaps.andNot(x, y),
       (x, y) => Bitmaps.orMany([x, y]),
       (x) => x.clone(),
       (x) => Bitmaps.addOffset(x, 65_536),
