@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { startPreviewProxy } from '../../../services/workflow-runs/previews/proxy';
+import { startPreviewProxy } from '../../../../services/workflow-runs/previews/proxy';
 
 const token = '0'.repeat(48);
 
