@@ -11,15 +11,14 @@ import {
   isList,
   isRuns,
   type List,
+  longestList,
   share,
   withRuns,
   wordsOf,
 } from './containers';
 import * as words from './words';
 
-/** Up to so many values, lists are joined as lists. */
-const fewValues = 4_096;
-
+/** Whether these are lists whose values, together, are a list again. */
 const areFew = (all: readonly Container[]): all is readonly List[] => {
   let count = 0;
   for (const container of all) {
@@ -28,7 +27,7 @@ const areFew = (all: readonly Container[]): all is readonly List[] => {
     }
     count += container.length;
   }
-  return count <= fewValues;
+  return count <= longestList;
 };
 
 /** The values of a list that a container has, or those that it has not. */

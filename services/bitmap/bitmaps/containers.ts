@@ -112,7 +112,7 @@ export function fromList(list: List): Container | undefined {
 }
 
 /** The values of runs as a list or bits, whichever is smaller. */
-export const expanded = (container: Container): Container =>
+const expanded = (container: Container): Container =>
   isRuns(container) ? (fromWords(copyOfWords(container), container.count) ?? container) : container;
 
 /** Writes `start` plus each value, ascending, from `at` on. @returns where the next value would be written */

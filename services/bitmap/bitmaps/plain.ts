@@ -112,7 +112,11 @@ export class PlainBitmap implements Bitmap {
   }
 
   private part(key: number): Container | undefined {
-    const at = this.find(key);
+    return this.partAt(this.find(key), key);
+  }
+
+  /** @param at what `find` returns for the key */
+  private partAt(at: number, key: number): Container | undefined {
     return this.keys[at] === key ? this.parts[at] : undefined;
   }
 
@@ -130,15 +134,16 @@ export class PlainBitmap implements Bitmap {
     }
   }
 
-  /** Adds the values of a container that is its own, or shared. */
-  private merge(key: number, added: Container): void {
+  /** Adds the values of a container, which becomes its own unless it is `another` bitmap's. */
+  private merge(key: number, added: Container, { another = false } = {}): void {
     const at = this.find(key);
-    const before = this.keys[at] === key ? this.parts[at] : undefined;
+    const before = this.partAt(at, key);
     if (before && containers.isBits(before) && !before.shared) {
       containers.addTo(before.bits, added);
       before.count = countBits(before.bits);
     } else {
-      this.set(key, before ? combine.or(before, added) : added, at);
+      const result = before ? combine.or(before, added) : another ? containers.share(added) : added;
+      this.set(key, result, at);
     }
   }
 
@@ -167,7 +172,7 @@ export class PlainBitmap implements Bitmap {
   private put(value: number, isThere: boolean): boolean {
     const [key, low] = [value >>> 16, value & 0xffff];
     const at = this.find(key);
-    const before = this.keys[at] === key ? this.parts[at] : undefined;
+    const before = this.partAt(at, key);
     if ((before !== undefined && containers.hasValue(before, low)) === isThere) {
       return false;
     }
@@ -216,7 +221,7 @@ export class PlainBitmap implements Bitmap {
 
   orInPlace(other: PlainBitmap): void {
     for (const [key, container] of other.entries()) {
-      this.merge(key, containers.share(container));
+      this.merge(key, container, { another: true });
     }
   }
 
