@@ -81,6 +81,13 @@ export function createAdapterDeliveryActivities(deps: AdapterDeliveryDependencie
       if (requested?.state !== 'pending') {
         return;
       }
+      // The attempt that was asked to wait may have been lost before Temporal knew of that.
+      const leftMs = requested.retryAt === undefined ? 0 : Date.parse(requested.retryAt) - now().getTime();
+      if (leftMs > 0) {
+        throw notDelivered(`${requested.reasonCode}: the next attempt is at ${requested.retryAt}`, {
+          nextRetryDelay: leftMs,
+        });
+      }
       const prepared = await prepare(await adapters.get(requested.adapterId), requested);
       if ('reasonCode' in prepared) {
         return refuse(deliveryId, prepared);
@@ -121,14 +128,15 @@ export function createAdapterDeliveryActivities(deps: AdapterDeliveryDependencie
     const { reasonCode, error, httpStatus, isFinal, retryAfterMs } = outcome;
     const retryAt = retryAfterMs === undefined ? undefined : new Date(now().getTime() + retryAfterMs).toISOString();
     await adapterDeliveries.noteProblem(deliveryId, { reasonCode, error, ...compact({ httpStatus, retryAt }) });
-    throw ApplicationFailure.create({
-      type: 'ADAPTER_DELIVERY_FAILED',
-      message: `${reasonCode}: ${error}`,
+    throw notDelivered(`${reasonCode}: ${error}`, {
       nonRetryable: isFinal,
       ...(retryAfterMs === undefined || retryAfterMs === 0 ? {} : { nextRetryDelay: retryAfterMs }),
     });
   }
 }
+
+const notDelivered = (message: string, options: { nonRetryable?: boolean; nextRetryDelay?: number }) =>
+  ApplicationFailure.create({ type: 'ADAPTER_DELIVERY_FAILED', message, ...options });
 
 /** Sent again as another event, it could be there twice. */
 const identityChanged: Unacknowledged = {

@@ -2,6 +2,7 @@ import type { Filter } from 'mongodb';
 import type { AdapterDelivery, DeliveryQuery } from '../../contracts/chat/adapter-delivery';
 import { compact } from '../../platform/json/compact';
 import { Page } from '../../platform/lists/page';
+import { setAndUnset } from '../integrations/set-and-unset';
 import type { Database, Stored } from '../port/collection';
 import { findPage } from '../port/find-page';
 import { insertOrGet } from '../port/insert';
@@ -36,15 +37,6 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
     expire: { field: 'createdAt', afterSeconds: retainedSeconds },
   });
   const pending = (id: string): Filter<DeliveryRecord> => ({ _id: id, state: 'pending' });
-  const changed = async (
-    id: string,
-    set: Partial<Omit<DeliveryRecord, '_id'>>,
-  ): Promise<AdapterDelivery | undefined> => {
-    const record = await deliveries.findOneAndUpdate(pending(id), {
-      $set: { ...set, updatedAt: now().toISOString() },
-    });
-    return record && present(record);
-  };
 
   return {
     /** Records a delivery before anything is sent; a repetition finds the recorded one. */
@@ -100,12 +92,24 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
       return record && present(record);
     },
 
-    /** Notes why an attempt was not acknowledged; it is tried again. */
-    noteProblem: (id: string, problem: DeliveryProblem) => changed(id, compact(problem)),
+    /** Notes why the last attempt was not acknowledged, in place of what was noted of an earlier one; it is tried again. */
+    async noteProblem(
+      id: string,
+      { reasonCode, error, httpStatus, retryAt }: DeliveryProblem,
+    ): Promise<AdapterDelivery | undefined> {
+      const noted = compact({ reasonCode, error, httpStatus, retryAt, updatedAt: now().toISOString() });
+      const absent = ['httpStatus', 'retryAt'].filter((name) => !(name in noted));
+      const record = await deliveries.findOneAndUpdate(pending(id), setAndUnset(noted, absent) as never);
+      return record && present(record);
+    },
 
-    /** Ends a delivery that is not tried any more, with the last reason where none is stated. */
-    fail: (id: string, problem: Partial<DeliveryProblem> = {}) =>
-      changed(id, { ...compact(problem), state: 'failed' as const }),
+    /** Ends a delivery that is not tried any more, for the reason that was noted last. */
+    async fail(id: string): Promise<AdapterDelivery | undefined> {
+      const record = await deliveries.findOneAndUpdate(pending(id), {
+        $set: { state: 'failed', updatedAt: now().toISOString() },
+      });
+      return record && present(record);
+    },
 
     /** The newest first. */
     async list({ adapterId, state, deliveryId, ...part }: DeliveryQuery): Promise<Page<AdapterDelivery>> {

@@ -142,10 +142,10 @@ describe('a repository', () => {
       const answer = await admin.post('/api/config/repos', { name: 'other', path, remote: null, ...body });
       return answer.body.details.issues?.[0].message;
     };
-    expect(await message(join(stack.dir, 'nowhere'))).toMatch(/^There is nothing at \S+nowhere on the host/);
+    expect(await message(join(stack.dir, 'nowhere'))).toMatch(/^There is nothing at .+nowhere on the host/);
     const plain = join(stack.dir, 'plain');
     await mkdir(plain);
-    expect(await message(plain)).toMatch(/^There is no git repository at \S+plain on .*git init/);
+    expect(await message(plain)).toMatch(/^There is no git repository at .+plain on .*git init/);
     await git(plain, 'init', '-q', '-b', 'main');
     expect(await message(plain)).toMatch(/has no branch main with a commit .*git commit --allow-empty/);
     await git(plain, 'commit', '-q', '--allow-empty', '-m', 'begin');

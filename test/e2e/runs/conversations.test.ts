@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { type Answer, scriptAgent } from '../../support/caller';
 import { changeFeatures } from '../../support/change-features';
@@ -359,8 +361,14 @@ describe('what a launch asks to be enforced of an agent that speaks the protocol
         restrictions: { tools: { denied: ['write', 'execute'] } },
       });
     }
+    await mkdir(join(stack.dir, 'sessions'), { recursive: true });
     for (const preset of [
-      { id: 'no-secrets', name: 'No secrets', filesystem: { deniedPaths: ['secrets'] } },
+      {
+        id: 'no-secrets',
+        name: 'No secrets',
+        // Its agent keeps sessions beside the worktree, where a sandbox has nothing to write unless that is in `/tmp`.
+        filesystem: { deniedPaths: ['secrets'], writePaths: ['.', join(stack.dir, 'sessions')] },
+      },
       { id: 'own-handles', name: 'Own handles', filesystem: { localOnlyHandles: true } },
     ]) {
       await stack.call.ok('POST', '/api/sandbox-policies', preset);

@@ -175,7 +175,7 @@ describe('the branches of a repository', () => {
     await writeFile(join(stack.dir, 'refs'), input);
     await programOutput({
       file: 'sh',
-      args: ['-c', `git update-ref --stdin < ${join(stack.dir, 'refs')}`],
+      args: ['-c', 'git update-ref --stdin < "$1"', 'sh', join(stack.dir, 'refs')],
       cwd: path,
       env: { PATH: process.env.PATH },
     });

@@ -222,7 +222,7 @@ describe('a preview of a run', () => {
     await new Promise<void>((resolve) => onPort.listen(0, '127.0.0.1', resolve));
     try {
       const id = await aRunWithWorkspace();
-      const script = `cd /run/board/serve && rm port && ln -s ${path} port && echo done; sleep 5503`;
+      const script = `cd /run/board/serve && rm port && ln -s '${path}' port && echo done; sleep 5503`;
       const preview = await opened(id, { port: (onPort.address() as AddressInfo).port, command: ['sh', '-c', script] });
       expect((await visit(preview.url)).status).toBe(502);
       await eventually(async () =>
