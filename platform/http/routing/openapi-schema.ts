@@ -11,7 +11,11 @@ export interface DirectedSchema {
 }
 
 export interface Components {
-  /** A schema as an operation has it: a reference where it has a name. */
+  /**
+   * A schema as an operation has it: a reference where it has a name.
+   *
+   * @throws Error for one that was not among those gathered
+   */
   reference(directed: DirectedSchema): JsonSchema;
   /** Every named schema referred to, by component name. */
   readonly schemas: Record<string, JsonSchema>;
@@ -21,16 +25,22 @@ const definitionPrefix = '#/$defs/';
 const componentPrefix = '#/components/schemas/';
 
 interface Converted {
-  root: JsonSchema;
+  /** Of each schema, as an operation has it. */
+  roots: Map<z.ZodType, JsonSchema>;
+  /** The named schemas that they refer to. */
   definitions: Record<string, JsonSchema>;
 }
 
-function convert({ schema, direction }: DirectedSchema): Converted {
+/** Converts schemas together: one that many of them contain is converted once. */
+function convert(used: DirectedSchema[], direction: Direction): Converted {
+  const schemas = [...new Set(used.filter((one) => one.direction === direction).map(({ schema }) => schema))];
   // Wrapped, so that a schema with a name of its own becomes a definition like the named ones inside it.
-  const wrapped = z.toJSONSchema(z.object({ it: schema }), { io: direction, unrepresentable: 'any' });
-  const definitions = Object.entries(wrapped.$defs ?? {}).map(([name, { id: _id, ...rest }]) => [name, rest]);
+  const wrapper = z.object(Object.fromEntries(schemas.map((schema, index) => [`it${index}`, schema])));
+  const { properties, $defs = {} } = z.toJSONSchema(wrapper, { io: direction, unrepresentable: 'any' });
+  const roots = properties as Record<string, JsonSchema>;
+  const definitions = Object.entries($defs).map(([name, { id: _id, ...rest }]) => [name, rest]);
   return {
-    root: (wrapped.properties as { it: JsonSchema }).it,
+    roots: new Map(schemas.map((schema, index) => [schema, roots[`it${index}`] as JsonSchema])),
     definitions: Object.fromEntries(definitions) as Record<string, JsonSchema>,
   };
 }
@@ -58,16 +68,11 @@ const innerNames = (definition: JsonSchema): string[] =>
  * directly or through a schema it uses, is listed twice; its input form is named `<Name>Input`.
  */
 export function collectComponents(used: DirectedSchema[]): Components {
-  const definitions: Record<Direction, Map<string, JsonSchema>> = { input: new Map(), output: new Map() };
-  for (const directed of used) {
-    for (const [name, json] of Object.entries(convert(directed).definitions)) {
-      definitions[directed.direction].set(name, json);
-    }
-  }
+  const converted: Record<Direction, Converted> = { input: convert(used, 'input'), output: convert(used, 'output') };
 
   const differs = (name: string, visited = new Set<string>()): boolean => {
-    const input = definitions.input.get(name);
-    const output = definitions.output.get(name);
+    const input = converted.input.definitions[name];
+    const output = converted.output.definitions[name];
     if (visited.has(name) || !input || !output) {
       return false;
     }
@@ -82,13 +87,19 @@ export function collectComponents(used: DirectedSchema[]): Components {
     mapReferences(json, (name) => nameOf(name, direction)) as JsonSchema;
 
   const published = (['input', 'output'] as const).flatMap((direction) =>
-    [...definitions[direction]].map(([name, json]): [string, JsonSchema] => [
+    Object.entries(converted[direction].definitions).map(([name, json]): [string, JsonSchema] => [
       nameOf(name, direction),
       publish(json, direction),
     ]),
   );
   return {
-    reference: (directed) => publish(convert(directed).root, directed.direction),
+    reference: ({ schema, direction }) => {
+      const root = converted[direction].roots.get(schema);
+      if (!root) {
+        throw new Error('A schema is referred to that is not among those of the document.');
+      }
+      return publish(root, direction);
+    },
     schemas: Object.fromEntries(published.sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }

@@ -1,3 +1,4 @@
+import { compressResponse } from '../compress-response';
 import type { HttpContext } from '../context';
 import { sendStored, StoredResponse } from '../limits/idempotency';
 import type { ProfiledRequest } from '../reply-profile';
@@ -19,6 +20,7 @@ export function sendResult(ctx: HttpContext, result: unknown, { present }: Prese
     sendStored(ctx, result);
   } else {
     sendJson(ctx, result);
+    return compressResponse(ctx);
   }
   return undefined;
 }
@@ -32,6 +34,7 @@ async function sendPresented(ctx: HttpContext, result: unknown, present: Require
     ctx,
     await present(result instanceof RawJson ? (result.value ?? JSON.parse(result.bytes.toString())) : result),
   );
+  await compressResponse(ctx);
 }
 
 /** Stored is the default shape, whichever one the first request was sent. */
