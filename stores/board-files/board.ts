@@ -14,6 +14,7 @@ import { duplicateDiagnostics } from './format/identity';
 import { locations, partsOf, progressFolder, type TaskPath } from './format/layout';
 import { RecentSources } from './format/recent-sources';
 import { isTaskId } from './format/task-id';
+import { sweepIdentityNotes } from './identity-claims';
 import { selectTasks } from './index/query';
 import { TaskIndex } from './index/task-index';
 import { createMutations } from './mutations';
@@ -110,6 +111,7 @@ async function prepareFolders(directory: string): Promise<string> {
     }
     await sweepTemporaryFiles(folder);
   }
+  await sweepIdentityNotes(dir);
   return dir;
 }
 

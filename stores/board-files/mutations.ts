@@ -5,12 +5,14 @@ import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
 import type { Follower, FollowerDeps } from './following/follower';
+import { claimsOf } from './format/business-id';
 import { FileChangedError, removeFile } from './format/durable-file';
-import { assertUniqueIdentity } from './format/identity';
+import { assertUniqueIdentity, noClaimants, type UnindexedClaimants } from './format/identity';
 import { fileNameOf, partsOf, type TaskPath, taskPath } from './format/layout';
 import { frozenPlain, plain } from './format/plain';
 import { isTaskId, newTaskId } from './format/task-id';
 import { type ComposedTask, composeTask, writeTask } from './format/write-task';
+import { createIdentityClaims } from './identity-claims';
 import { loadTask } from './load-task';
 import { createFileLocations, destination } from './location';
 import { acceptable, assertRevision, isSameTask, nextVersion, withCurrentTask } from './next-version';
@@ -31,6 +33,13 @@ interface PlannedGroup {
   settle: () => void;
 }
 
+/** What is locked while a group is applied: its task, and business ids with who else may have been given them. */
+interface Locked {
+  held: HeldLock;
+  ids: readonly string[];
+  unindexed: UnindexedClaimants;
+}
+
 export type MutationDeps = FollowerDeps & { follower: Follower };
 
 /** How often a file that changes under a write is read again before the writer gets an error. */
@@ -41,6 +50,7 @@ const purgeAfterMs = 30 * 24 * 3_600_000;
 export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'update' | 'move' | 'remove' | 'purge'> {
   const { dir, index, locks, follower, recent, writing, clock } = deps;
   const locations = createFileLocations(deps);
+  const claims = createIdentityClaims(deps);
 
   /** Keeps others from reading the file while `work` writes it and puts it into the index. */
   async function whileWriting<T>(path: TaskPath, work: () => Promise<T>): Promise<T> {
@@ -81,12 +91,15 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
       if (existing) {
         throw conflict(`The task ${id} already exists.`, { resourceType: 'task', resourceId: id });
       }
-      assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path });
-      const composed = composeTask(task);
-      return whileWriting(path, async () => {
-        const file = await writeTask({ dir, path, composed, held, recent });
-        index.put(file);
-        return file.task;
+      return claims.exclusive(claimsOf(task), (unindexed) => {
+        assertUniqueIdentity(index, task, { operation: 'create', destinationPath: path, unindexed });
+        const composed = composeTask(task);
+        return whileWriting(path, async () => {
+          const file = await writeTask({ dir, path, composed, held, recent });
+          index.put(file);
+          await claims.note(claimsOf(task), id);
+          return file.task;
+        });
       });
     });
   }
@@ -106,6 +119,16 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
    * at its old path, and repeating the step ends it.
    */
   async function applyGroup(id: string, steps: readonly WaitingStep[], held: HeldLock): Promise<void> {
+    let missing = await applyLocked(id, steps, { held, ids: [], unindexed: noClaimants });
+    while (missing.length > 0) {
+      const ids = missing;
+      missing = await claims.exclusive(ids, (unindexed) => applyLocked(id, steps, { held, ids, unindexed }));
+    }
+  }
+
+  /** @returns the business ids without whose locks nothing was written; none once the group is applied */
+  async function applyLocked(id: string, steps: readonly WaitingStep[], locked: Locked): Promise<string[]> {
+    const { held, ids, unindexed } = locked;
     const [{ step: first }] = steps as [WaitingStep];
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const loading = {
@@ -115,7 +138,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         held,
       };
       const { file, source } = await loadTask(deps, id, loading);
-      const planned = await planAll(file, steps);
+      const planned = await planAll(file, steps, unindexed);
       const seen = { ...file, source };
       const last = planned.versions.at(-1);
       let composed: ComposedTask | undefined;
@@ -126,11 +149,17 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
           throw error;
         }
         // One of them makes the file too large: nothing is written yet, and each is for itself.
-        return applyEach(id, steps, held);
+        await applyEach(id, steps, held);
+        return [];
       }
       if (!last || !composed) {
         planned.settle();
-        return;
+        return [];
+      }
+      const gained = planned.versions.flatMap(({ task }) => claimsOf(task));
+      const missing = gained.filter((gain) => !claimsOf(file.task).includes(gain) && !ids.includes(gain));
+      if (missing.length > 0) {
+        return [...new Set([...ids, ...missing])];
       }
       const operations = planned.versions.map(({ operation }) => operation);
       const write = { dir, path: file.path, composed, seen, held, recent, operations };
@@ -143,11 +172,16 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         await last.inContext(() =>
           first.moves ? locations.relocate(written, last.path, held) : locations.place(written, last.path),
         );
+        const claimed = claimsOf(last.task);
+        await claims.note(
+          ids.filter((one) => claimed.includes(one)),
+          id,
+        );
         return true;
       });
       if (isWritten) {
         planned.settle();
-        return;
+        return [];
       }
     }
     throw conflict(`The file of task ${id} keeps changing. Try again when that is done.`, {
@@ -170,14 +204,18 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
   }
 
   /** What each step makes of the task, at the version that the steps before it have made. */
-  async function planAll(file: TaskFile, steps: readonly WaitingStep[]): Promise<PlannedGroup> {
+  async function planAll(
+    file: TaskFile,
+    steps: readonly WaitingStep[],
+    unindexed: UnindexedClaimants,
+  ): Promise<PlannedGroup> {
     const versions: PlannedVersion[] = [];
     const settles: (() => void)[] = [];
     let current = file;
     for (const { step, operation, inContext, resolve, reject } of steps) {
       const { task: before } = current;
       try {
-        const { task: planned, path } = await inContext(() => plan(current, step));
+        const { task: planned, path } = await inContext(() => plan(current, step, unindexed));
         // A change that changes nothing is no version of its own.
         if (path === current.path && isSameTask(planned, before)) {
           settles.push(() => resolve(before));
@@ -208,11 +246,15 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
   }
 
   /** The next version of a task and its file. @throws AppError for what refuses the step */
-  async function plan(file: TaskFile, step: Step): Promise<{ task: Task; path: TaskPath }> {
+  async function plan(
+    file: TaskFile,
+    step: Step,
+    unindexed: UnindexedClaimants,
+  ): Promise<{ task: Task; path: TaskPath }> {
     assertRevision(file.task, step.writer.expectedRevision);
     const task = step.next(file.task, partsOf(file.path).location);
     const path = destination(file, task, step.to);
-    assertUniqueIdentity(index, task, { operation: step.operation, destinationPath: path });
+    assertUniqueIdentity(index, task, { operation: step.operation, destinationPath: path, unindexed });
     if (step.moves) {
       await locations.assertFree(file, path);
     }

@@ -33,9 +33,12 @@ export interface TaskLocks {
 const staleMs = 4_000;
 const waitMs = 8_000;
 
+/** Where locks are in a board directory. */
+export const lockFolder = '.locks';
+
 /** Locks of tasks in the folder `<boardDir>/.locks`, one short-lived folder per locked task. */
 export function createTaskLocks(boardDir: string, log: Log): TaskLocks {
-  const folder = join(boardDir, '.locks');
+  const folder = join(boardDir, lockFolder);
   /** The last work queued per task: in this process work is done in the order it came. */
   const queues = new Map<string, Promise<unknown>>();
 

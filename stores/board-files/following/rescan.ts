@@ -5,6 +5,7 @@ import type { Log } from '../../../platform/log/log';
 import { sweepTemporaryFiles } from '../format/durable-file';
 import { eachLimited } from '../format/each-limited';
 import { locations, type TaskPath } from '../format/layout';
+import { sweepIdentityNotes } from '../identity-claims';
 import type { TaskIndex } from '../index/task-index';
 import type { Follower } from './follower';
 import type { TaskFileWatcher } from './watcher';
@@ -54,6 +55,7 @@ export function startRescan({ dir, index, follower, watcher, log, everyMs }: Res
       for (const location of locations) {
         await sweepTemporaryFiles(join(dir, location));
       }
+      await sweepIdentityNotes(dir);
     }
   }
 

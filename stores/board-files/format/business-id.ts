@@ -8,3 +8,6 @@ export function businessIdsOf({ github, git }: Task): string[] {
     ...(repository && number ? [`git-pr:${repository}#${number}`] : []),
   ];
 }
+
+/** The business ids that a task claims: none once it is deleted. */
+export const claimsOf = (task: Task): string[] => (task.deletedAt === undefined ? businessIdsOf(task) : []);

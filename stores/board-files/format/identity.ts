@@ -2,7 +2,7 @@ import type { BoardDiagnostic, Task } from '../../../contracts/tasks/task';
 import { conflict } from '../../../platform/errors/app-error';
 import type { TaskFile } from '../board-file';
 import type { TaskIndex } from '../index/task-index';
-import { businessIdsOf } from './business-id';
+import { businessIdsOf, claimsOf } from './business-id';
 import { partsOf, type TaskPath } from './layout';
 
 /** One file that claims an identity. */
@@ -21,6 +21,17 @@ interface IdentityConflict {
   sources: ConflictSource[];
 }
 
+/** The files of tasks that claim a business id and that the index of this process may not have yet. */
+export type UnindexedClaimants = (businessId: string) => readonly TaskFile[];
+
+export const noClaimants: UnindexedClaimants = () => [];
+
+interface IdentityChange {
+  operation: string;
+  destinationPath: TaskPath;
+  unindexed?: UnindexedClaimants;
+}
+
 /**
  * Refuses to change a task that is one of several with its identity (specification 1, "Errors", 2).
  *
@@ -30,15 +41,16 @@ interface IdentityConflict {
 export function assertUniqueIdentity(
   index: TaskIndex,
   task: Task,
-  { operation, destinationPath }: { operation: string; destinationPath: TaskPath },
+  { operation, destinationPath, unindexed = noClaimants }: IdentityChange,
 ): void {
   const conflicts: IdentityConflict[] = [];
   const sameId = index.filesOf(task.id);
   if (sameId.length > 1) {
     conflicts.push({ kind: 'task-id', id: task.id, sources: sameId.map(sourceOf) });
   }
-  for (const id of task.deletedAt === undefined ? businessIdsOf(task) : []) {
-    const others = index.claimantsOf(id).filter((file) => file.task.id !== task.id);
+  for (const id of claimsOf(task)) {
+    const files = new Map([...index.claimantsOf(id), ...unindexed(id)].map((file) => [file.task.id, file]));
+    const others = [...files.values()].filter((file) => file.task.id !== task.id);
     if (others.length > 0) {
       conflicts.push({ kind: 'business-id', id, sources: others.map(sourceOf) });
     }
