@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { refuse } from '../http/errors';
-import type { AnswerLimits } from './cells';
+import type { AnswerLimits, Cell } from './cells';
 import type { Found, Outcome, Question, TableText } from './messages';
 import { namedColumns, namedTables } from './named';
 import type { Snapshot } from './snapshot';
@@ -21,6 +21,8 @@ export interface RunnerLimits extends AnswerLimits {
 const maxHeapMb = 256;
 /** How much later than it is ended a process would end itself. */
 const graceMs = 1_000;
+/** What is read of the messages of a process that ended by itself. */
+const maxMessages = 20_000;
 
 /** Run from its sources, as in tests, there is no compiled script beside this one: it is what the build has left. */
 const folder =
@@ -36,10 +38,14 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
     env: {},
     execArgv: [`--max-old-space-size=${maxHeapMb}`],
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   return new Promise<Outcome>((resolve, reject) => {
     let outcome: Outcome | undefined;
+    let messages = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      messages = (messages + text).slice(0, maxMessages);
+    });
     const timer = setTimeout(() => {
       outcome = { refused: `The query took longer than ${timeMs / 1000} s.` };
       child.kill('SIGKILL');
@@ -51,7 +57,7 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
       if (outcome) {
         resolve(outcome);
       } else if (signal) {
-        resolve({ refused: 'The query ended its process; it may need too much memory.' });
+        resolve({ refused: reasonOf(messages) });
       } else {
         reject(new Error(`The process of a query ended with ${code ?? 'nothing'} and without a result.`));
       }
@@ -61,12 +67,22 @@ function ask(question: Question, timeMs: number): Promise<Outcome> {
   });
 }
 
+/** The library ends its process over a text that is not UTF-8, which SQL can make: `cast(x'ff' as text)`. */
+const reasonOf = (messages: string): string =>
+  messages.includes('Utf8Error')
+    ? 'The response has a text that is not valid UTF-8; select hex() of it.'
+    : 'The query ended its process; it may need too much memory.';
+
+/** Models may answer with NUL, at which SQLite's texts end, and with halves of characters, which are not UTF-8. */
+const readable = (cell: Cell | undefined): Cell | undefined =>
+  typeof cell === 'string' ? cell.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : cell;
+
 /** Sending and loading columns that a query does not read took most of its time. */
 function textOf(sql: string, name: TableName, rows: readonly Row[]): TableText {
   const read = namedColumns(sql, name);
   const all = columnsOf(name);
   const columns = read.map((at) => all[at] ?? '');
-  return { name, columns, rows: JSON.stringify(rows.map((row) => read.map((at) => row[at]))) };
+  return { name, columns, rows: JSON.stringify(rows.map((row) => read.map((at) => readable(row[at])))) };
 }
 
 /** What is no query is not worth a process. @throws AppError 400 */

@@ -124,6 +124,8 @@ describe('an execution', () => {
       'The response has more than 10000 rows; narrow it, or add LIMIT.',
     ],
     [`SELECT replace(hex(zeroblob(3000000)), '0', 'a')`, 'not authorized to use function: zeroblob'],
+    [`SELECT cast(x'ff' AS TEXT)`, 'The response has a text that is not valid UTF-8; select hex() of it.'],
+    ['SELECT char(55296)', 'The response has a text that is not valid UTF-8; select hex() of it.'],
     [`SELECT printf('%5000000d', 1)`, 'The response has more than 4194304 bytes; narrow it, or add LIMIT.'],
   ])('refuses %s', async (sql, message) => {
     expect(await refusal(sql)).toContain(message);
@@ -227,6 +229,13 @@ it('keeps what was executed, the latest first', async () => {
     meta: { has_more: true },
   });
   expect((await service.call('GET', '/insights/history', undefined, null)).status).toBe(401);
+});
+
+it('reads texts with NUL and halves of characters, which models may answer with', async () => {
+  const { _id } = await stored.add({ goal: 'lone \ud83d half', stages: [aStage({ notes: 'a\0b', dot_id: '\udc00' })] });
+  expect(await rowsOf(`SELECT goal FROM runs WHERE id = '${_id}'`)).toEqual([['lone \ufffd half']]);
+  const notes = `SELECT notes, node FROM stages WHERE run_id = '${_id}'`;
+  expect(await rowsOf(notes)).toEqual([['a\ufffdb', '\ufffd']]);
 });
 
 it('is about the newest runs when there are many, and reports it', async () => {

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { modelName } from '../../../../platform/models/model';
 import { graphLimits, questionTypes } from '../../graph/graph';
+import { text as wellFormed } from '../../http/fields';
 import { pageFields } from '../../http/pages';
 import { hookEvents, runId, runStatus, stage } from '../run';
 
-/** Text from a caller: no NUL and no other control characters than tab and line breaks. */
+/** Text from a caller: well-formed, with no NUL and no other control characters than tab and line breaks. */
 export const text = (most: number) =>
-  z
-    .string()
-    .min(1)
-    .max(most)
-    .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
+  wellFormed(most).regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
 /** Names of values of a run, as its prompts and conditions have them. */
 const varName = z
@@ -67,7 +64,7 @@ const hook = z
 
 export const runCreate = z
   .strictObject({
-    dot_source: z.string().min(1).max(graphLimits.sourceCharacters),
+    dot_source: wellFormed(graphLimits.sourceCharacters),
     vars: runVars.optional(),
     /** What the workspace begins with: a repository by its name, at a branch, tag or commit (its HEAD when absent). */
     repository: z.strictObject({ name: text(64), base: text(200).optional() }).optional(),

@@ -192,6 +192,11 @@ describe('a graph', () => {
     expect(refused.body.errors[0].detail).toContain('needs an exit');
     expect(await service().call('POST', '/runs', {})).toMatchObject({ status: 422 });
     expect(await service().call('POST', '/runs', { dot_source: 'x', colour: 'red' })).toMatchObject({ status: 422 });
+    const halfOfCharacter = 'digraph { graph [goal="lone \ud83d x"]; start -> exit }';
+    expect(await service().call('POST', '/runs', { dot_source: halfOfCharacter })).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: 'dot_source: must be well-formed text without NUL' }] },
+    });
   });
 });
 
@@ -215,6 +220,7 @@ describe('values of a run', () => {
     ['a name that is none', { '1st': 'x' }, 422],
     ['a name of what every object has', { constructor: 'x' }, 422],
     ['a list', { audience: ['x'] }, 422],
+    ['half of a character', { audience: 'a \ud83d b' }, 422],
     ['a text that is too long', { audience: 'x'.repeat(8_001) }, 422],
     ['too many', Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`v${at}`, at])), 422],
     ['too much', Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`v${at}`, 'x'.repeat(8_000)])), 422],
