@@ -1,16 +1,16 @@
 import { compact } from '../../../../platform/json/compact';
-import type { RunsContext } from '../context';
 import type { RunRecord } from '../run';
+import type { RunStore } from '../store';
 import type { RunAnswer } from './contracts';
 
 /** Presents runs as their callers see them, with their places among those that wait. */
 export const runPresenter =
-  ({ runs, now }: Pick<RunsContext, 'runs' | 'now'>) =>
-  async (run: RunRecord): Promise<RunAnswer> =>
-    presentRun(run, {
-      now: now(),
-      ...(run.status === 'queued' && { queuePosition: await runs.queuePosition(run._id) }),
-    });
+  ({ runs, now }: { runs: Pick<RunStore, 'queuePosition'>; now: () => Date }) =>
+  async (run: RunRecord): Promise<RunAnswer> => {
+    const queuePosition = run.status === 'queued' ? await runs.queuePosition(run._id) : 0;
+    // A run that was started since its record was read has no place in the queue any more.
+    return presentRun(run, { now: now(), ...(queuePosition > 0 && { queuePosition }) });
+  };
 
 function presentRun(run: RunRecord, { now, queuePosition }: { now: Date; queuePosition?: number }): RunAnswer {
   const { _id, status, title, workflow, error, created_at, started_at, ended_at, questions, parent } = run;
