@@ -30,12 +30,15 @@ export const eventStream = (events: AsyncIterable<ServerSentEvent>): BytesRespon
   });
 
 /**
- * The position a reader resumes at: the number in `Last-Event-ID`, 0 without one.
+ * The position a reader resumes at: the number in `Last-Event-ID`, `undefined` without one.
  *
  * @throws AppError 400 for anything else
  */
-export function lastEventId(header = ''): number {
-  if (!/^\d{0,15}$/.test(header)) {
+export function lastEventId(header = ''): number | undefined {
+  if (header === '') {
+    return undefined;
+  }
+  if (!/^\d{1,15}$/.test(header)) {
     throw refuse(400, 'Last-Event-ID: must be the id of an event, which is a whole number.');
   }
   return Number(header);

@@ -154,7 +154,7 @@ export const openSessions: OpenArea = async (context) => {
       async ({ params: { id }, header }, ctx) => {
         await requireSession(id);
         const signal = AbortSignal.any([callerLeft(ctx), ending]);
-        const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')), signal });
+        const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')) ?? 0, signal });
         return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, ping));
       },
     );

@@ -45,11 +45,11 @@ export function runReadingRoutes(
       const run = requireFound(await runs.get(params.id), 'Run');
       const after = lastEventId(header('Last-Event-ID'));
       // One that was cut off from it reads the rest.
-      if (hasEnded(run.status) && (after === 0 || after >= (await events.last(run._id)))) {
+      if (hasEnded(run.status) && (after === undefined || after >= (await events.last(run._id)))) {
         throw refuse(410, 'Event stream closed.');
       }
       const signal = AbortSignal.any([callerLeft(ctx), ending]);
-      const stream = followRun({ events, runs }, run._id, { after, signal });
+      const stream = followRun({ events, runs }, run._id, { after: after ?? 0, signal });
       return eventStream(withPings(stream, env.WORKFLOW_RUNS_PING_MS, ping));
     },
   );

@@ -34,6 +34,8 @@ describe('the event stream of a run', () => {
     const rest = await readEvents(await behind(names.length - 2));
     expect(rest.flatMap(({ data }) => Object.keys(data))).toEqual(names.slice(-2));
     expect(names.at(-1)).toBe('RunCompleted');
+    const all = await readEvents(await behind(0));
+    expect(all.flatMap(({ data }) => Object.keys(data))).toEqual(names);
     expect((await behind(names.length)).status).toBe(410);
     expect((await models.service.open('GET', `/runs/${id}/events`)).status).toBe(410);
   });
