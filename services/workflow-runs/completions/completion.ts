@@ -4,7 +4,7 @@ import { type ModelAnswer, modelRequest, stopReason } from '../../../platform/mo
 
 /** The request of a completion: a request to a model, and the form of its answer. */
 export const completionRequest = modelRequest
-  .extend({
+  .safeExtend({
     /** As events while it comes. A `schema` makes it one JSON answer in any case. */
     stream: z.boolean().default(true),
   })

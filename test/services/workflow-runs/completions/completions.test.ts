@@ -278,6 +278,24 @@ describe('what does not fit', () => {
       422,
       'tool_choice.tool_name',
     ],
+    [
+      'a required tool without tools',
+      { messages: [user('Hi')], tools: [], tool_choice: { mode: 'required' } },
+      422,
+      'tool_choice.mode: required needs tools',
+    ],
+    [
+      'a named tool that is not there',
+      { messages: [user('Hi')], tools, tool_choice: { mode: 'named', tool_name: 'zz' } },
+      422,
+      'tool_choice.tool_name: is the name of none of the tools',
+    ],
+    [
+      'two tools of one name',
+      { messages: [user('Hi')], tools: [...tools, ...tools] },
+      422,
+      'tools.1.name: is that of an earlier tool: look',
+    ],
     ['a part the provider does not take', { messages: [{ role: 'user', content: [pdf] }] }, 422, 'is not supported'],
     [
       'an image for the blind',
