@@ -61,6 +61,7 @@ export const openModelCatalog: OpenArea = async ({ models, env }) => {
         operationId: 'testModel',
         summary: 'Test a model with a minimal prompt',
         params,
+        body: z.strictObject({}),
         response: modelTest,
         errors: [404],
       },

@@ -129,6 +129,16 @@ describe('the test of a model', () => {
     });
   });
 
+  it('is refused with a body that has fields', async () => {
+    const before = under.provider.asked.length;
+    expect(await call('POST', '/models/small/test', { prompt: 'Hi' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: 'prompt: unknown field' }] },
+    });
+    expect((await call('POST', '/models/small/test', {})).status).toBe(200);
+    expect(under.provider.asked).toHaveLength(before + 1);
+  });
+
   it('is refused for a model that is not in the catalog', async () => {
     expect(await call('POST', '/models/none/test')).toMatchObject({
       status: 404,
