@@ -17,11 +17,13 @@ const queued: RunRecord = {
 const present = (run: RunRecord, position: number) =>
   runPresenter({ runs: { queuePosition: () => Promise.resolve(position) }, now: () => new Date(0) })(run);
 
-it('presents the place of a run in the queue', async () => {
-  expect(await present(queued, 2)).toMatchObject({ status: 'queued', queue_position: 2 });
-});
+describe('a run as its callers see it', () => {
+  it('has its place in the queue', async () => {
+    expect(await present(queued, 2)).toMatchObject({ status: 'queued', queue_position: 2 });
+  });
 
-it('presents no place of a run that was started since its record was read', async () => {
-  expect(await present(queued, 0)).not.toHaveProperty('queue_position');
-  expect(await present({ ...queued, status: 'running' }, 1)).not.toHaveProperty('queue_position');
+  it('has no place once it was started since its record was read', async () => {
+    expect(await present(queued, 0)).not.toHaveProperty('queue_position');
+    expect(await present({ ...queued, status: 'running' }, 1)).not.toHaveProperty('queue_position');
+  });
 });
