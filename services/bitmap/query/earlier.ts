@@ -1,6 +1,7 @@
 import { frameField, frameIntField } from '../engine/frames';
 import { type Argument, type Call, textOf } from './ast';
 import { CallError } from './errors';
+import { checkNamed } from './signatures';
 
 /**
  * The earlier revision's language, recognised by its words and rewritten in the current one's. A
@@ -19,7 +20,8 @@ function isEarlierCall({ name, args, positional }: Call): boolean {
   if (name === 'SetColumnAttrs') {
     return positional.length === 0 && args.has('col');
   }
-  if (!args.has('frame') || positional.length > 0) {
+  // A field of the current revision may be called `frame`: what is compared is a field.
+  if (args.get('frame')?.operator !== '=' || positional.length > 0) {
     return false;
   }
   if (name === 'Range') {
@@ -77,17 +79,17 @@ const aggregate: Rewrite = (call) => {
 const rewrites: Record<string, Rewrite> = {
   SetBit: bit('Set'),
   ClearBit: bit('Clear'),
-  Bitmap: (call) => {
-    if (call.args.has('col')) {
-      throw new CallError('Bitmap takes a row, not a column', call.at);
-    }
-    return { name: 'Row', positional: [], args: new Map([[frameField(frameOf(call)), needed(call, 'row')]]) };
-  },
+  Bitmap: (call) => ({
+    name: 'Row',
+    positional: [],
+    args: new Map([[frameField(frameOf(call)), needed(call, 'row')]]),
+  }),
   Range: (call) => {
     const frame = frameOf(call);
     const conditions = without(call, 'frame');
     const [first] = conditions.filter(([, { operator }]) => operator !== '=');
     if (!first) {
+      checkNamed(call, ['frame', 'row', 'start', 'end']);
       const row = needed(call, 'row');
       const [from, to] = [needed(call, 'start'), needed(call, 'end')];
       return {
@@ -123,7 +125,12 @@ const rewrites: Record<string, Rewrite> = {
   }),
   TopN: (call) => {
     const renamed = { field: 'attrName', filters: 'attrValues' };
-    const args = without(call, 'frame').map(
+    const inverse = call.args.get('inverse');
+    // Client libraries send it with every ranking.
+    if (inverse && inverse.value !== false) {
+      throw new CallError('there are no inverse frames: inverse is false', inverse.at);
+    }
+    const args = without(call, 'frame', 'inverse').map(
       ([name, value]) => [Object.hasOwn(renamed, name) ? renamed[name as keyof typeof renamed] : name, value] as const,
     );
     return {
@@ -137,6 +144,16 @@ const rewrites: Record<string, Rewrite> = {
   Max: aggregate,
 };
 
+/** The arguments of the calls that are rewritten with some of them only; those of the others are checked afterwards. */
+const argumentNames: Record<string, readonly string[]> = {
+  SetBit: ['frame', 'row', 'col', 'timestamp'],
+  ClearBit: ['frame', 'row', 'col'],
+  Bitmap: ['frame', 'row'],
+  Sum: ['frame', 'field'],
+  Min: ['frame', 'field'],
+  Max: ['frame', 'field'],
+};
+
 const unchanged = new Set(['Union', 'Intersect', 'Difference', 'Xor', 'Count']);
 
 /**
@@ -148,6 +165,14 @@ export function fromEarlier(call: Call): Call {
   const children = call.children.map(fromEarlier);
   const rewrite = Object.hasOwn(rewrites, call.name) ? rewrites[call.name] : undefined;
   if (rewrite) {
+    const [unnamed] = call.positional;
+    if (unnamed) {
+      throw new CallError(`${call.name} of a frame takes no value without a name`, unnamed.at);
+    }
+    const names = argumentNames[call.name];
+    if (names) {
+      checkNamed(call, names);
+    }
     return { ...rewrite(call), at: call.at, children };
   }
   if (!unchanged.has(call.name)) {

@@ -16,6 +16,7 @@ import { parse } from './parser';
 import type { Answer, Result, RowResult } from './result';
 import { countRow, evaluateRow, isRowCall, onlyChild } from './rows';
 import { rowNamed, type Scope } from './scope';
+import { checkCall } from './signatures';
 import { type Course, courseOf, type Slices } from './slices';
 import { top } from './top';
 import { writeCalls } from './writes';
@@ -130,6 +131,7 @@ function* executed(
       budget,
     };
     for (const call of calls) {
+      checkCall(call);
       const outcome = yield* executeCall(scope, call, options);
       // A later call may change what an earlier one found.
       outcomes.push(settled(outcome, writes > 0));
@@ -305,10 +307,7 @@ function* withOptions(scope: Scope, call: Call, outer: QueryOptions): Steps<Outc
 
 /** Sum, smallest or largest of an integer field; 0 and 0 for a field that is none. */
 function* aggregate(scope: Scope, call: Call, which: 'sum' | 'min' | 'max'): Steps<Result> {
-  const [filter, second] = call.children;
-  if (second) {
-    throw new CallError(`${call.name} takes only one row`, second.at);
-  }
+  const [filter] = call.children;
   const name = textOf(call.args.get('field')?.value);
   const field = name === undefined ? undefined : scope.index.fields.get(name);
   if (field?.damage) {

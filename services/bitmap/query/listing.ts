@@ -41,7 +41,12 @@ export function* rows(scope: Scope, call: Call): Steps<Result> {
 
 /** The field of `Rows(field)`, `Rows(field=field)`, `MinRow(field=field)`. */
 function listedField(scope: Scope, call: Call): Field {
-  const name = textOf(call.positional[0]?.value ?? call.args.get('field')?.value);
+  const [given] = call.positional;
+  const field = call.args.get('field');
+  if (given && field) {
+    throw new CallError(`${call.name} takes only one field`, field.at);
+  }
+  const name = textOf((given ?? field)?.value);
   if (name === undefined) {
     throw new CallError(`${call.name} needs a field`, call.at);
   }

@@ -7,7 +7,8 @@ import { costOfSet } from '../threads/cost';
 import type { SetOperation, SetPlan } from '../threads/set-plan';
 import { type Argument, type Call, textOf, type Value } from './ast';
 import { CallError } from './errors';
-import { countArgument, fieldArgument, fieldOf, rowNamed, type Scope } from './scope';
+import { countArgument, fieldOf, rowNamed, type Scope } from './scope';
+import { fieldArgument } from './signatures';
 
 /** Evaluates one kind of call to columns. `within`: only these columns matter; others may be in the answer or not. */
 type RowCall = (scope: Scope, call: Call, within?: ColumnSet) => Steps<ColumnSet>;
@@ -192,14 +193,11 @@ function* countRowHere(scope: Scope, call: Call): Steps<number> {
   return row.size;
 }
 
-/** The one child that `Count` and `Not` take. */
+/** The one call that a call takes. */
 export function onlyChild(call: Call): Call {
-  const [child, second] = call.children;
+  const [child] = call.children;
   if (!child) {
     throw new CallError(`${call.name} needs a row`, call.at);
-  }
-  if (second) {
-    throw new CallError(`${call.name} takes only one row`, second.at);
   }
   return child;
 }
@@ -239,12 +237,8 @@ function* intersection(
 
 /** The condition of a call on an integer field, if it has one. */
 function comparisonOf(call: Call): { name: string; argument: Argument } | undefined {
-  const condition = [...call.args].find(([, { operator }]) => operator !== '=');
-  if (!condition) {
-    return undefined;
-  }
-  const { name, argument } = fieldArgument(call);
-  return { name, argument };
+  const given = fieldArgument(call);
+  return given.argument.operator === '=' ? undefined : given;
 }
 
 function* rowLookup(scope: Scope, call: Call, within?: ColumnSet): Steps<ColumnSet> {
@@ -260,7 +254,7 @@ function* rowLookup(scope: Scope, call: Call, within?: ColumnSet): Steps<ColumnS
     idOrNothing(argument);
     return noColumns;
   }
-  const times = timesOf(call, scope.now);
+  const times = timesOf(call, name, scope.now);
   const row = rowNamed(field, argument.value, argument.at);
   if (row === undefined) {
     return noColumns;
@@ -278,10 +272,16 @@ function idOrNothing({ value, at }: Argument): void {
   }
 }
 
-/** The time range of a call, as named arguments or in order; undefined when it has none. */
-function timesOf(call: Call, now: () => Minutes): { from: Minutes; to: Minutes } | undefined {
-  const from = timeOf(call.args.get('from') ?? call.positional[0], call.at);
-  const to = timeOf(call.args.get('to') ?? call.positional[1], call.at);
+/** The time range of a call on a field, as named arguments or in order; undefined when it has none. */
+function timesOf(call: Call, field: string, now: () => Minutes): { from: Minutes; to: Minutes } | undefined {
+  const inOrder = [...call.positional];
+  const next = (name: string) => (name === field ? undefined : call.args.get(name)) ?? inOrder.shift();
+  const from = timeOf(next('from'), call.at);
+  const to = timeOf(next('to'), call.at);
+  const [extra] = inOrder;
+  if (extra) {
+    throw new CallError('too many arguments', extra.at);
+  }
   if (from === undefined && to === undefined) {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { frameIntNameOf, frameNameOf } from '../engine/frames';
 import type { Minutes } from '../engine/time-quantum';
 import type { Int } from '../int';
 import type { Threads } from '../threads/threads';
-import { type Argument, type Call, isWord, textOf, type Value } from './ast';
+import { type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
 import type { Budget } from './limits';
 
@@ -47,21 +47,6 @@ function missing(name: string): string {
   }
   const field = frameIntNameOf(name);
   return field === undefined ? `frame not found: ${frame}` : `field not found: ${field}`;
-}
-
-const reserved = new Set(['from', 'to']);
-
-/** The one argument that is about a field, and its name. */
-export function fieldArgument(call: Call): { name: string; argument: Argument } {
-  const [first, second] = [...call.args].filter(([name]) => !reserved.has(name));
-  const only = first ?? [...call.args][0];
-  if (!only) {
-    throw new CallError(`${call.name} needs a field`, call.at);
-  }
-  if (first && second) {
-    throw new CallError('too many arguments', second[1].at);
-  }
-  return { name: only[0], argument: only[1] };
 }
 
 /**
@@ -142,8 +127,8 @@ export function countArgument(call: Call, name: string): number | undefined {
   if (!argument) {
     return undefined;
   }
-  const { value, operator, at } = argument;
-  if (operator !== '=' || typeof value !== 'number' || value < 0) {
+  const { value, at } = argument;
+  if (typeof value !== 'number' || value < 0) {
     throw new CallError(`${name} must be a number that is not negative`, at);
   }
   return value;

@@ -26,11 +26,7 @@ export function* top(scope: Scope, call: Call): Steps<Result | Promise<Result>> 
   if (!field.ranks) {
     throw new CallError(`TopN is not for ${field.options.type} fields`, call.at);
   }
-  const [filter, second] = call.children;
-  if (second) {
-    throw new CallError('TopN takes only one row', second.at);
-  }
-
+  const [filter] = call.children;
   const limit = countArgument(call, 'n') ?? 0;
   const ids = rowIds(call);
   const candidates = ids ? yield* exactly(field, ids) : yield* field.ranks.rows();
@@ -291,8 +287,15 @@ function rowIds(call: Call): readonly Int[] | undefined {
 
 /** `attrName` and `attrValues`: only rows whose attribute has one of these values. */
 function attributeFilter(field: Field, call: Call): (candidate: RankedRow) => boolean {
-  const name = textOf(call.args.get('attrName')?.value);
+  const attribute = call.args.get('attrName');
+  const name = textOf(attribute?.value);
+  if (attribute && name === undefined) {
+    throw new CallError('attrName must be the name of an attribute', attribute.at);
+  }
   const values = call.args.get('attrValues');
+  if (!attribute && values) {
+    throw new CallError('attrValues needs attrName', values.at);
+  }
   if (name === undefined || !values) {
     return () => true;
   }

@@ -9,7 +9,8 @@ import { type Argument, type Call, isWord, textOf, type Value } from './ast';
 import { CallError } from './errors';
 import type { Result } from './result';
 import { evaluateRow, onlyChild, timeOf } from './rows';
-import { columnForWrite, columnNamed, fieldArgument, fieldOf, rowForWrite, rowNamed, type Scope } from './scope';
+import { columnForWrite, columnNamed, fieldOf, rowForWrite, rowNamed, type Scope } from './scope';
+import { fieldArgument } from './signatures';
 
 type WriteCall = (scope: Scope, call: Call) => Steps<Result>;
 
@@ -56,9 +57,6 @@ function firstPositional(call: Call, what: string): { value: Value; at: number }
 function* set(scope: Scope, call: Call): Steps<boolean> {
   const columnArgument = firstPositional(call, 'a column');
   const { name, argument } = fieldArgument(call);
-  if (argument.operator !== '=') {
-    throw new CallError(`${call.name} takes field=row`, argument.at);
-  }
   const field = fieldOf(scope, name, argument.at);
   const time = timeOf(call.positional[1], call.at);
   // Everything is checked before the first change.
@@ -195,10 +193,7 @@ function* store(scope: Scope, call: Call): Steps<boolean> {
 
 /** The attributes of a call: all its named arguments. */
 function patchOf(call: Call): AttributePatch {
-  const entries = [...call.args].map(([name, { operator, value, at }]): [string, AttributeValue | null] => {
-    if (operator !== '=') {
-      throw new CallError(`an attribute is set with =`, at);
-    }
+  const entries = [...call.args].map(([name, { value, at }]): [string, AttributeValue | null] => {
     if (value === null || typeof value === 'boolean' || isInt(value) || isFraction(value)) {
       return [name, value];
     }

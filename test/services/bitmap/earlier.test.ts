@@ -156,4 +156,21 @@ describe('queries', () => {
     expect(await fail('Bitmap(frame=f, row=1) Row(f=1)')).toContain('unknown call: Row');
     expect(await fail('Range(frame=f, row=1, start="2017-01-01T00:00")')).toContain('end required');
   });
+
+  it.each([
+    ['SetFieldValue(frame=g, col=9, x > 4)', 'x is given with ='],
+    ['SetBit(frame=f, row=1, col=9, bogus=7)', 'SetBit does not take bogus'],
+    ['ClearBit(frame=f, row=1, col=10, timestamp="2017-01-02T03:00")', 'ClearBit does not take timestamp'],
+    ['Sum(frame=g, field=x, row=1)', 'Sum does not take row; it takes frame, field'],
+    ['Range(frame=f, row=1, start="2017-01-01T00:00", end="2018-01-01T00:00", x=1)', 'Range does not take x'],
+    ['TopN(frame=g, inverse=true)', 'inverse is false'],
+    ['TopN(frame=g, inverse=false, bogus=1)', 'TopN does not take bogus'],
+    ['Union() TopN(g, frame=g) SetBit(frame=f, row=1, col=1)', 'no value without a name'],
+  ])('refuse what they do not take: %s', async (query, message) => {
+    expect(await fail(query)).toContain(message);
+  });
+
+  it('rank as client libraries ask for it', async () => {
+    expect(await run('TopN(frame=g, n=1, inverse=false)')).toEqual([expect.any(Array)]);
+  });
 });
