@@ -1,5 +1,5 @@
 import { type Attributes, isFraction } from '../engine/attributes';
-import type { Int } from '../int';
+import { type Int, maxInt64, minInt64 } from '../int';
 import type { Answer, Group, Pair, Result } from '../query/result';
 import type { Steps } from '../steps';
 import { MessageWriter, ProtobufError, readMessage } from './wire';
@@ -206,6 +206,11 @@ export const importResponse = (error = ''): Uint8Array => new MessageWriter().te
 
 export const errorResponse = (error: string): Uint8Array => new MessageWriter().text(1, error).finish();
 
+/** An answer that its message has no room for. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+}
+
 /** `QueryResult.Type` by kind of result. The earlier revision knows those up to 5. */
 const types = {
   nothing: 0,
@@ -305,6 +310,9 @@ function* resultMessage(result: Result, answer: Answer): Steps<MessageWriter> {
       message.bool(4, result.changed);
       break;
     case 'value':
+      if (result.value > maxInt64 || result.value < minInt64) {
+        throw new AnswerError(`the sum ${result.value} does not fit the 64 bits it has in protobuf; JSON has it whole`);
+      }
       message.message(5, new MessageWriter().integer(1, result.value).integer(2, result.count));
       break;
     case 'groups':
@@ -323,7 +331,7 @@ function* resultMessage(result: Result, answer: Answer): Steps<MessageWriter> {
   return message.integer(6, types[result.kind]);
 }
 
-/** The answer of a query as a `QueryResponse`. */
+/** The answer of a query as a `QueryResponse`. @throws AnswerError */
 export function* answerProtobuf(answer: Answer): Steps<Uint8Array> {
   const response = new MessageWriter();
   for (const result of answer.results) {

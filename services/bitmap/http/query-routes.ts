@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { answerJson, isLarge } from '../answers/json';
-import { answerProtobuf, readQueryRequest } from '../answers/messages';
+import { AnswerError, answerProtobuf, readQueryRequest } from '../answers/messages';
 import { ProtobufError } from '../answers/wire';
 import { QueryError } from '../query/errors';
 import { executeWith, type QueryOptions, type ThreadedExecution } from '../query/execute';
@@ -51,13 +51,17 @@ export const queryRoutes: Routes = (router, context) => {
       await store.commit();
     }
     if (binary) {
-      protobuf(ctx, await inSlices(context, answerProtobuf(answer)));
+      protobuf(ctx, await inSlices(context, answerProtobuf(answer)).catch(refuseAnswer));
       return;
     }
     ctx.type = jsonType;
     ctx.body = isLarge(answer) ? answerStream(answer) : answerText(answer);
   });
 };
+
+function refuseAnswer(error: unknown): never {
+  throw error instanceof AnswerError ? new Refusal(400, error.message, { form: 'protobuf' }) : error;
+}
 
 /** A longer text would keep all other callers waiting while it is read. */
 const largestQuery = 4 * 1_048_576;

@@ -109,6 +109,20 @@ describe('answers', () => {
     expect([garbage.status, Object.keys(decode('QueryResponse', garbage.bytes))]).toEqual([400, ['Err']]);
   });
 
+  it('are refused when a sum does not fit the message', async () => {
+    await server.call('POST', '/index/i/field/large', '{"options":{"type":"int"}}');
+    await server.query('i', 'Set(1, large=9223372036854775807) Set(2, large=9223372036854775807)');
+    expect(await server.query('i', 'Sum(field=large)')).toContain('"value":18446744073709551614,');
+    expect(await query('Sum(field=large)')).toEqual({
+      status: 400,
+      Err: expect.stringContaining('18446744073709551614'),
+    });
+    await server.query('i', 'Set(1, large=-1)');
+    expect((await query('Sum(field=large)')).Results).toEqual([
+      { ValCount: { Val: '9223372036854775806', Count: '2' }, Type: 3 },
+    ]);
+  });
+
   it('come in the form that Accept names, whatever the body is', async () => {
     const body = encode('QueryRequest', { Query: 'Count(Row(a=1))' });
     const json = await server.call('POST', '/index/i/query', body, { 'Content-Type': 'application/x-protobuf' });
