@@ -51,10 +51,15 @@ function span(view: string, unit: Unit): { from: Minutes; to: Minutes } {
   return { from, to: date.getTime() / 60_000 };
 }
 
-/** Whether a text names a time view of a real date. */
-export function isTimeView(view: string): boolean {
+/** Whether a text names a time view of a real date, of one of the quantum's units. */
+export function isTimeView(view: string, quantum: TimeQuantum): boolean {
   const unit = unitOf(view);
-  return unit !== undefined && /^\d+$/.test(view) && viewsAt(span(view, unit).from, unit).includes(view);
+  return (
+    unit !== undefined &&
+    quantum.includes(unit) &&
+    /^\d+$/.test(view) &&
+    viewsAt(span(view, unit).from, unit).includes(view)
+  );
 }
 
 /**

@@ -52,21 +52,21 @@ export async function importing(ctx: Context, store: Store, run: () => void): Pr
 /** Imports what a body holds: bits, or values where the field is one of integers. */
 function importInto(
   catalog: Catalog,
-  { index, field, clear }: { index: Index; field: Field; clear: boolean },
+  { index, field, ...options }: { index: Index; field: Field; clear: boolean; ignoreKeyCheck: boolean },
   body: Buffer,
 ): void {
   if (field.values) {
     const { columns, columnKeys, values } = readImportValueRequest(body);
-    importValues(catalog.write, { index, field }, { columns, columnKeys, values, clear });
+    importValues(catalog.write, { index, field }, { columns, columnKeys, values, ...options });
   } else {
     const { rows, rowKeys, columns, columnKeys, timestamps } = readImportRequest(body);
-    importBits(catalog.write, { index, field }, { rows, rowKeys, columns, columnKeys, timestamps, clear });
+    importBits(catalog.write, { index, field }, { rows, rowKeys, columns, columnKeys, timestamps, ...options });
   }
 }
 
 /** The columns of each row, by view, that an import of one shard names. */
 function readViews(field: Field, shard: number, views: readonly { name: string; data: Uint8Array }[]) {
-  const { type } = field.options;
+  const { type, timeQuantum = '', noStandardView = false } = field.options;
   if (type !== 'set' && type !== 'time') {
     throw new ImportError(`roaring imports are for set and time fields, not ${type}`);
   }
@@ -75,7 +75,8 @@ function readViews(field: Field, shard: number, views: readonly { name: string; 
   }
   const budget = new ImportBudget();
   return views.map(({ name, data }) => {
-    const isKnown = name === standardView || (isTimeView(name) && type === 'time');
+    // In any other view no query would find them.
+    const isKnown = name === standardView ? !noStandardView : isTimeView(name, timeQuantum);
     if (!isKnown) {
       throw new ImportError(`${JSON.stringify(name)} is not a view of the field`);
     }
@@ -98,7 +99,8 @@ export const importRoutes: Routes = (router, context) => {
     mustBeProtobuf(ctx);
     const body = await readBody(ctx, bodyLimit);
     const { index, field } = target(ctx);
-    await importing(ctx, store, () => importInto(catalog, { index, field, clear: flag(ctx, 'clear') }, body));
+    const options = { clear: flag(ctx, 'clear'), ignoreKeyCheck: flag(ctx, 'ignoreKeyCheck') };
+    await importing(ctx, store, () => importInto(catalog, { index, field, ...options }, body));
   });
 
   router.post('/index/:index/field/:field/import-roaring/:shard', async (ctx) => {

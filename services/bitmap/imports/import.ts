@@ -4,18 +4,28 @@ import { type ColumnList, columnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
-import { standardView, viewsAt } from '../engine/time-quantum';
+import { type Minutes, standardView, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
 import { ImportBudget } from './budget';
 import { ImportError } from './import-error';
 
 const minuteNanoseconds = 60_000_000_000n;
 
-/** The ids of keys; new ones are given one. */
-export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]): Int[] {
+/** The minute of a time in nanoseconds, also before 1970: bigints are divided towards 0. */
+function minutesOf(nanoseconds: Int): Minutes {
+  const time = BigInt(nanoseconds);
+  return Number(time / minuteNanoseconds) - (time % minuteNanoseconds < 0n ? 1 : 0);
+}
+
+function checkKeys(keys: readonly string[]): void {
   if (keys.includes('')) {
     throw new ImportError('a key cannot be empty');
   }
+}
+
+/** The ids of keys; new ones are given one. */
+export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]): Int[] {
+  checkKeys(keys);
   const first = owner.keys.size + 1;
   const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
   if (unknown.length > 0) {
@@ -30,21 +40,40 @@ const checkIds = (ids: readonly Int[], what: string): void => {
   }
 };
 
-/** The ids an import names, by number or by key, as the index or field has it. */
-function idsOf(
-  write: Write,
-  owner: { number: number; keys: KeyTable; options: { keys: boolean } },
-  { what, ...given }: { what: string; ids: readonly Int[]; keys: readonly string[] },
-): readonly Int[] {
-  if (owner.options.keys && given.keys.length > 0) {
-    return translate(write, owner, given.keys);
-  }
-  if (given.keys.length > 0) {
-    throw new ImportError(`${what}s have no keys here`);
-  }
-  checkIds(given.ids, what);
-  return given.ids;
+/** An index, whose columns are named, or a field, whose rows are. */
+interface Owner {
+  number: number;
+  keys: KeyTable;
+  options: { keys: boolean };
 }
+
+/** The columns or rows that an import names, by number or by key. */
+interface Names {
+  what: 'column' | 'row';
+  ids: readonly Int[];
+  keys: readonly string[];
+}
+
+/** An id that no key has would belong to a key that comes later, with all of its bits. */
+const notHandedOut = (what: Names['what']): ImportError =>
+  new ImportError(`${what}s have keys here: an id that no key has is taken with ignoreKeyCheck=true only`);
+
+/** Checks that names are as the index or field has them, before any key is given an id. @throws ImportError */
+function checkNames({ options, keys }: Owner, names: Names, ignoreKeyCheck = false): void {
+  if (names.keys.length > 0) {
+    if (!options.keys) {
+      throw new ImportError(`${names.what}s have no keys here`);
+    }
+    return checkKeys(names.keys);
+  }
+  checkIds(names.ids, names.what);
+  if (options.keys && !ignoreKeyCheck && names.ids.some((id) => id < 1 || id > keys.size)) {
+    throw notHandedOut(names.what);
+  }
+}
+
+const idsOf = (write: Write, owner: Owner, { ids, keys }: Names): readonly Int[] =>
+  keys.length > 0 ? translate(write, owner, keys) : ids;
 
 const sameLength = (lists: readonly { length: number }[]): boolean =>
   lists.every(({ length }) => length === lists[0]?.length);
@@ -57,6 +86,8 @@ export interface BitImport {
   /** Nanoseconds since 1970, 0 for none; empty: none at all. */
   timestamps: readonly Int[];
   clear: boolean;
+  /** Takes any ids where there are keys. */
+  ignoreKeyCheck?: boolean;
 }
 
 /** The columns of each row. */
@@ -124,8 +155,12 @@ export function importBits(write: Write, { index, field }: { index: Index; field
   if (options.type === 'bool' && imported.rows.some((row) => row > 1)) {
     throw new ImportError('a bool field has the rows 0 and 1 only');
   }
-  const rows = idsOf(write, field, { ids: imported.rows, keys: imported.rowKeys, what: 'row' });
-  const columns = idsOf(write, index, { ids: imported.columns, keys: imported.columnKeys, what: 'column' });
+  const rowNames: Names = { what: 'row', ids: imported.rows, keys: imported.rowKeys };
+  const columnNames: Names = { what: 'column', ids: imported.columns, keys: imported.columnKeys };
+  checkNames(field, rowNames, imported.ignoreKeyCheck);
+  checkNames(index, columnNames, imported.ignoreKeyCheck);
+  const rows = idsOf(write, field, rowNames);
+  const columns = idsOf(write, index, columnNames);
 
   if (options.type === 'mutex' || options.type === 'bool') {
     importExclusive(write, field, { rows, columns, clear: imported.clear });
@@ -141,8 +176,7 @@ export function importBits(write: Write, { index, field }: { index: Index; field
       if (time === 0) {
         continue;
       }
-      const minutes = Number(BigInt(time) / minuteNanoseconds);
-      for (const view of viewsAt(minutes, options.timeQuantum ?? '')) {
+      for (const view of viewsAt(minutesOf(time), options.timeQuantum ?? '')) {
         columnsOf(rowsOf(bits, view), row, budget).push(column);
       }
     }
@@ -193,6 +227,8 @@ export interface ValueImport {
   columnKeys: readonly string[];
   values: readonly Int[];
   clear: boolean;
+  /** Takes any ids where there are keys. */
+  ignoreKeyCheck?: boolean;
 }
 
 /**
@@ -221,7 +257,9 @@ export function importValues(
       throw new ImportError(`value ${value} is too high: the most is ${max}`);
     }
   }
-  const columns = idsOf(write, index, { ids: values.columns, keys: values.columnKeys, what: 'column' });
+  const names: Names = { what: 'column', ids: values.columns, keys: values.columnKeys };
+  checkNames(index, names, values.ignoreKeyCheck);
+  const columns = idsOf(write, index, names);
   if (columns.length === 0) {
     return;
   }
@@ -244,6 +282,9 @@ export function importPositions(
   { index, field, clear }: { index: Index; field: Field; clear: boolean },
   views: readonly (readonly [view: string, rows: ReadonlyMap<Int, ColumnSet>])[],
 ): void {
+  for (const [, rows] of views) {
+    checkPositions(index, field, rows);
+  }
   const target = field.number;
   const all = new ColumnSet();
   for (const [view, rows] of views) {
@@ -256,4 +297,19 @@ export function importPositions(
     return;
   }
   write({ kind: 'columns', target: index.number, view: standardView, row: 0, columns: all, mode: 'add' });
+}
+
+/** Checks that positions are of rows and columns whose keys have been used, where there are keys. @throws ImportError */
+function checkPositions(index: Index, field: Field, rows: ReadonlyMap<Int, ColumnSet>): void {
+  for (const [row, columns] of rows) {
+    if (field.options.keys && (row < 1 || row > field.keys.size)) {
+      throw notHandedOut('row');
+    }
+    if (index.options.keys && !columns.isEmpty) {
+      const { start = 0, end = 0 } = columns.extent() ?? {};
+      if (start < 1 || end > index.keys.size + 1) {
+        throw notHandedOut('column');
+      }
+    }
+  }
 }

@@ -207,6 +207,43 @@ describe('imports', () => {
     expect(await translate('k', ['r'])).toEqual(await translate('k', ['r']));
   });
 
+  it('take no ids that keys may get later, unless the check is ignored', async () => {
+    await server.call('POST', '/index/k/field/plain');
+    await server.call('POST', '/index/k/field/n', '{"options":{"type":"int"}}');
+    await server.call('POST', '/index/i/field/keyed', '{"options":{"keys":true}}');
+    const refused = (what: string) => [400, { Err: expect.stringContaining(`${what}s have keys here`) }];
+    for (const RowIDs of [[1], [0]]) {
+      expect(await send(path('keyed'), 'ImportRequest', { RowIDs, ColumnIDs: [9] })).toEqual(refused('row'));
+    }
+    const late = { RowIDs: [1], ColumnIDs: ['4294967297'] };
+    expect(await send(path('plain', 'k'), 'ImportRequest', late)).toEqual(refused('column'));
+    expect(await send(path('n', 'k'), 'ImportValueRequest', { ColumnIDs: [99], Values: [1] })).toEqual(
+      refused('column'),
+    );
+    // Keys of rows are not handed out either when its columns are refused.
+    expect(await send(path('k', 'k'), 'ImportRequest', { RowKeys: ['late'], ColumnIDs: [99] })).toEqual(
+      refused('column'),
+    );
+    expect(await server.query('k', 'Rows(k)')).not.toContain('late');
+
+    await server.query('i', 'Set(2, keyed="first")');
+    expect(await columns('Row(keyed="first")')).toEqual([2]);
+    expect(await send(path('keyed'), 'ImportRequest', { RowIDs: [1], ColumnIDs: [3] })).toEqual([200, {}]);
+    expect(await columns('Row(keyed="first")')).toEqual([2, 3]);
+    const early = { RowIDs: [2], ColumnIDs: [4] };
+    expect(await send(`${path('keyed')}?ignoreKeyCheck=true`, 'ImportRequest', early)).toEqual([200, {}]);
+    await server.query('i', 'Set(5, keyed="second")');
+    expect(await columns('Row(keyed="second")')).toEqual([4, 5]);
+  });
+
+  it('set times before 1970', async () => {
+    expect(await send(path('t'), 'ImportRequest', { RowIDs: [9], ColumnIDs: [5], Timestamps: [-1] })).toEqual([
+      200,
+      {},
+    ]);
+    expect(await columns('Row(t=9, from=1969-12-31T00:00, to=1970-01-01T00:00)')).toEqual([5]);
+  });
+
   it.each([
     ['a', { RowIDs: [1, 2], ColumnIDs: [1] }, 'not as many'],
     ['a', { RowIDs: [1], ColumnIDs: [1], Timestamps: [5] }, 'no time quantum'],

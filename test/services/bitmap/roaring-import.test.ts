@@ -10,6 +10,8 @@ beforeAll(async () => {
     a: {},
     t: { type: 'time', timeQuantum: 'YMD' },
     m: { type: 'mutex' },
+    timed: { type: 'time', timeQuantum: 'YMD', noStandardView: true },
+    keyed: { keys: true },
   })) {
     await server.call('POST', `/index/i/field/${field}`, JSON.stringify({ options }));
   }
@@ -106,6 +108,38 @@ describe('roaring imports', () => {
     const unsorted = Buffer.from(wide());
     unsorted.writeUInt16LE(9, 56);
     expect(await to('a', unsorted)).toEqual([400, { Err: expect.stringContaining('ascending') }]);
+  });
+
+  it('are refused with a view that no query reads', async () => {
+    const data = portable([position(80, 1)]);
+    const to = (field: string, ...names: string[]) =>
+      send(`${field}/import-roaring/0`, { views: names.map((Name) => ({ Name, Data: data })) });
+    expect(await to('t', '2017010203')).toEqual([400, { Err: expect.stringContaining('"2017010203" is not a view') }]);
+    expect(await to('timed', '')).toEqual([400, { Err: expect.stringContaining('"" is not a view') }]);
+    expect(await to('timed', '2017', '201701', '20170102')).toEqual([200, {}]);
+    expect(await columns('Row(timed=80, from=2017-01-02T00:00, to=2017-01-03T00:00)')).toEqual([1]);
+    expect(await results('Rows(t, previous=79) Rows(timed)')).toEqual([{ rows: [] }, { rows: [80] }]);
+  });
+
+  it('are refused with rows and columns that keys may get later', async () => {
+    const to = (path: string, ...positions: number[]) =>
+      sendImport(server, `/index/${path}/import-roaring/0`, [
+        'ImportRoaringRequest',
+        { views: [{ Name: '', Data: portable(positions) }] },
+      ]);
+    const refused = (what: string) => [400, { Err: expect.stringContaining(`${what}s have keys here`) }];
+    expect(await to('i/field/keyed', position(1, 9))).toEqual(refused('row'));
+    await server.query('i', 'Set(2, keyed="first")');
+    expect(await to('i/field/keyed', position(1, 9))).toEqual([200, {}]);
+    expect(await columns('Row(keyed="first")')).toEqual([2, 9]);
+
+    await server.call('POST', '/index/k', '{"options":{"keys":true}}');
+    await server.call('POST', '/index/k/field/a');
+    await server.query('k', 'Set("one", a=1)');
+    expect(await to('k/field/a', position(2, 0))).toEqual(refused('column'));
+    expect(await to('k/field/a', position(2, 1), position(2, 2))).toEqual(refused('column'));
+    expect(await to('k/field/a', position(2, 1))).toEqual([200, {}]);
+    expect(JSON.parse(await server.query('k', 'Row(a=2)')).results[0].keys).toEqual(['one']);
   });
 
   it('clear what the query string or the body asks them to', async () => {
