@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { exactJson, parseExactJson } from '../../../platform/json/exact';
 import { InvalidUtf8Error, utf8Text } from '../../../platform/json/utf8';
+import { frameField, frameIntField } from '../engine/frames';
 import { cacheTypes, defaultCacheSize, type FieldOptions, fieldTypes, type IndexOptions } from '../engine/options';
 import { timeQuanta } from '../engine/time-quantum';
 import { type Int, isInt, maxInt64, minInt64, toInt } from '../int';
@@ -47,7 +48,7 @@ const fieldBody = z.strictObject({
 
 type GivenOptions = z.infer<typeof fieldBody>['options'];
 
-const frameField = z.strictObject({ name: z.string(), type: z.literal('int'), min: int64, max: int64 });
+const intField = z.strictObject({ name: z.string(), type: z.literal('int'), min: int64, max: int64 });
 
 const frameBody = z.strictObject({
   options: z
@@ -57,7 +58,7 @@ const frameBody = z.strictObject({
       cacheSize: cacheSize.default(defaultCacheSize),
       rangeEnabled: z.boolean().optional(),
       inverseEnabled: z.boolean().optional(),
-      fields: z.array(frameField).default([]),
+      fields: z.array(intField).default([]),
     })
     .prefault({}),
 });
@@ -155,8 +156,15 @@ export interface FrameOptions {
 }
 
 /** The options of a new frame of the earlier revision. */
-export function readFrameOptions(body: Buffer): FrameOptions {
-  const { timeQuantum, cacheType, cacheSize: size, fields } = parseBody(frameBody, body, 'text').options;
+export const readFrameOptions = (body: Buffer): FrameOptions =>
+  checkFrameOptions(parseBody(frameBody, body, 'text').options);
+
+function checkFrameOptions({
+  timeQuantum,
+  cacheType,
+  cacheSize: size,
+  fields,
+}: z.infer<typeof frameBody>['options']): FrameOptions {
   if (!isQuantum(timeQuantum)) {
     throw new Refusal(400, 'invalid time quantum');
   }
@@ -167,14 +175,18 @@ export function readFrameOptions(body: Buffer): FrameOptions {
     cacheSize: cacheType === 'none' ? 0 : size,
     timeQuantum,
   };
-  const names = new Set<string>();
-  for (const { name: field } of fields) {
-    if (names.has(field)) {
-      throw new Refusal(400, `the field ${field} is given twice`);
-    }
-    names.add(field);
-  }
+  mustBeDistinct('field', fields);
   return { bits, fields: fields.map((field) => ({ name: frameFieldName(field.name), options: intOptions(field) })) };
+}
+
+function mustBeDistinct(what: string, named: readonly { name: string }[], form: Refusal['form'] = 'text'): void {
+  const names = new Set<string>();
+  for (const { name: given } of named) {
+    if (names.has(given)) {
+      throw new Refusal(400, `the ${what} ${given} is given twice`, { form });
+    }
+    names.add(given);
+  }
 }
 
 /** @throws Refusal in the earlier revision's form */
@@ -197,8 +209,17 @@ export function readFrameFieldOptions(body: Buffer): FieldOptions {
   if (body.length === 0) {
     throw new Refusal(400, 'EOF');
   }
-  return intOptions(parseBody(frameField.omit({ name: true }), body, 'text'));
+  return intOptions(parseBody(intField.omit({ name: true }), body, 'text'));
 }
+
+/** A schema leaves out what is zero in an integer field of a frame. */
+const schemaFrame = z.looseObject({
+  name: z.string(),
+  options: frameBody.shape.options
+    .unwrap()
+    .extend({ fields: z.array(intField.extend({ min: int64.default(0), max: int64.default(0) })).default([]) })
+    .prefault({}),
+});
 
 const schemaBody = z.looseObject({
   indexes: z
@@ -209,34 +230,50 @@ const schemaBody = z.looseObject({
         fields: z
           .array(z.looseObject({ name: z.string(), options: z.record(z.string(), z.unknown()).default({}) }))
           .nullish(),
+        frames: z.array(schemaFrame).nullish(),
       }),
     )
     .nullish(),
 });
 
-export interface GivenSchema {
-  indexes: { name: string; options: IndexOptions; fields: { name: string; options: FieldOptions }[] }[];
+interface GivenField {
+  name: string;
+  options: FieldOptions;
 }
 
-/** A whole schema, as `GET /schema` returns it. What such a response has beside the options of a field is ignored. */
+export interface GivenSchema {
+  /** Frames are among the fields, as they are stored. */
+  indexes: { name: string; options: IndexOptions; fields: GivenField[] }[];
+}
+
+/** What a schema describes of an integer field that is no option of it. */
+const described = ['base', 'bitDepth'];
+
+function schemaField({ name: field, options }: { name: string; options: Record<string, unknown> }): GivenField {
+  const own = Object.entries(options).filter(([option]) => !described.includes(option));
+  const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
+  if (!parsed.success) {
+    throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, { form: 'envelope' });
+  }
+  return { name: checkName('field', field), options: checkFieldOptions(parsed.data) };
+}
+
+function schemaFrameFields({ name: frame, options }: z.infer<typeof schemaFrame>): GivenField[] {
+  const { bits, fields } = checkFrameOptions(options);
+  return [
+    { name: frameField(checkName('frame', frame)), options: bits },
+    ...fields.map((field) => ({ name: frameIntField(frame, field.name), options: field.options })),
+  ];
+}
+
+/** A whole schema, as `GET /schema` returns it. What such a response describes beside options is ignored. */
 export function readSchema(body: Buffer): GivenSchema {
-  const { indexes } = parseBody(schemaBody, body, 'envelope');
-  return {
-    indexes: (indexes ?? []).map((index) => ({
-      name: checkName('index', index.name),
-      options: index.options,
-      fields: (index.fields ?? []).map(({ name: field, options }) => {
-        const fieldType = z.enum(fieldTypes).safeParse(options.type ?? 'set');
-        const allowed = fieldType.success ? optionsByType[fieldType.data] : [];
-        const own = Object.entries(options).filter(([option]) => option === 'type' || allowed.includes(option));
-        const parsed = fieldBody.shape.options.safeParse(Object.fromEntries(own));
-        if (!parsed.success) {
-          throw new Refusal(400, `field ${field}: ${parsed.error.issues[0]?.message ?? 'invalid'}`, {
-            form: 'envelope',
-          });
-        }
-        return { name: checkName('field', field), options: checkFieldOptions(parsed.data) };
-      }),
-    })),
-  };
+  const given = parseBody(schemaBody, body, 'envelope').indexes ?? [];
+  mustBeDistinct('index', given, 'envelope');
+  const indexes = given.map(({ name: index, options, fields, frames }) => {
+    const all = [...(fields ?? []).map(schemaField), ...(frames ?? []).flatMap(schemaFrameFields)];
+    mustBeDistinct('field', all, 'envelope');
+    return { name: checkName('index', index), options, fields: all };
+  });
+  return { indexes };
 }

@@ -96,7 +96,11 @@ export function executeOrRefuse(execution: RefusableExecution, text: string): An
 function readRequest(ctx: Context, body: Buffer, form: 'protobuf' | 'error'): { text: string; options: QueryOptions } {
   const slices = argument(ctx, 'slices');
   const isEarlier = slices !== undefined;
-  const shards = (argument(ctx, 'shards') ?? slices ?? '').split(',').filter(Boolean).map(shardNumber);
+  const given = argument(ctx, 'shards');
+  if (isEarlier && given !== undefined) {
+    throw new Refusal(400, 'shards and slices mean the same; give one of them', { form });
+  }
+  const shards = (given ?? slices ?? '').split(',').filter(Boolean).map(shardNumber);
   const options: QueryOptions = {
     shards,
     columnAttributes: flag(ctx, 'columnAttrs'),

@@ -70,11 +70,14 @@ export function protobuf(ctx: Context, bytes: Uint8Array): void {
 
 export const succeeded = (ctx: Context): void => json(ctx, '{"success":true}');
 
-/** Refuses arguments in the query string that a call does not have. */
+/** Refuses arguments in the query string that a call does not have, and those that are given twice. */
 export function checkArguments(ctx: Context, ...allowed: string[]): void {
-  for (const name of Object.keys(ctx.query)) {
+  for (const [name, value] of Object.entries(ctx.query)) {
     if (!allowed.includes(name)) {
       throw new Refusal(400, `${name} is not a valid argument`, { form: 'error' });
+    }
+    if (Array.isArray(value)) {
+      throw new Refusal(400, `${name} is given twice`, { form: 'error' });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { exactJson } from '../../../platform/json/exact';
+import type { FieldOptions, IndexOptions } from '../engine/options';
 import { readDescription } from './body';
 import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { indexObject, schemaObject } from './describe';
@@ -19,6 +20,14 @@ export const schemaRoutes: Routes = (router, context) => {
   router.post('/schema', async (ctx) => {
     checkArguments(ctx);
     const { indexes } = readSchema(await readDescription(ctx, bodyLimit));
+    // Nothing is created unless all can be.
+    for (const given of indexes) {
+      const index = catalog.indexes.get(given.name);
+      mustMatch(index, given, `index ${given.name}`);
+      for (const field of given.fields) {
+        mustMatch(index?.fields.get(field.name), field, `field ${field.name} of the index ${given.name}`);
+      }
+    }
     for (const { name, options, fields } of indexes) {
       const index = catalog.indexes.get(name) ?? catalog.createIndex(name, options);
       for (const field of fields) {
@@ -100,3 +109,18 @@ export const schemaRoutes: Routes = (router, context) => {
 
 /** A name that no field of the current revision has is not looked for: frames are stored under such names. */
 const checkFieldName = (name: string): string => (name.includes('/') ? '' : name);
+
+/** @throws Refusal 409 for what is there with other options; how many rows a cache holds may differ */
+function mustMatch<Options extends IndexOptions | FieldOptions>(
+  existing: { options: Options } | undefined,
+  given: { options: Options },
+  what: string,
+): void {
+  if (!existing) {
+    return;
+  }
+  const names = Object.keys({ ...existing.options, ...given.options }) as (keyof Options)[];
+  if (names.some((name) => name !== 'cacheSize' && existing.options[name] !== given.options[name])) {
+    throw new Refusal(409, `the ${what} exists with other options`, { form: 'envelope' });
+  }
+}

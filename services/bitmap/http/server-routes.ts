@@ -8,7 +8,7 @@ import { ColumnSet } from '../engine/column-set';
 import { Field } from '../engine/field';
 import { frameField } from '../engine/frames';
 import { shardWidth } from '../engine/segments';
-import { standardView } from '../engine/time-quantum';
+import { isTimeView, standardView } from '../engine/time-quantum';
 import { View } from '../engine/view';
 import type { Int } from '../int';
 import { catalogOf, findField, findIndex, inSlices, type Routes } from './context';
@@ -136,13 +136,26 @@ export const serverRoutes: Routes = (router, context) => {
     const name = isEarlier ? frameField(requiredArgument('frame')) : requiredArgument('field').replace(/\//g, '');
     const field = findField(index, name, { form: 'error' });
     const shard = shardArgument(ctx, isEarlier ? 'slice' : 'shard');
+    const view = field.views.get(viewArgument(ctx, field)) ?? new View();
     ctx.type = 'text/csv';
     // As it is read: the lines of a shard may be more than fit into memory.
-    const view = field.views.get(standardView) ?? new View();
     const rows = await inSlices(context, view.sortedRowsInSteps());
     ctx.body = Readable.from(csv({ index, field, view }, rows, shard));
   });
 };
+
+/** The view that an export is of: `standard` unless given, or one of a time: `standard_2017`. */
+function viewArgument(ctx: Context, { options }: Field): string {
+  const name = argument(ctx, 'view') ?? 'standard';
+  const time = name.replace(/^standard_/, '');
+  if (name === 'standard') {
+    return standardView;
+  }
+  if (name === time || !isTimeView(time, options.timeQuantum ?? '')) {
+    throw new Refusal(400, `${name} is not a view of the field`, { form: 'error' });
+  }
+  return time;
+}
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 

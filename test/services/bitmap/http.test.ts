@@ -154,6 +154,8 @@ describe('queries', () => {
     expect(await fail('/index/q/query?x=1')).toEqual([400, '{"error":"x is not a valid argument"}']);
     expect(await fail('/index/q/query?shards=abc')).toEqual([400, '{"error":"invalid shard argument"}']);
     expect(await fail('/index/q/query?shards=-1')).toEqual([400, '{"error":"invalid shard argument"}']);
+    expect(await fail('/index/q/query?shards=0&shards=1')).toEqual([400, '{"error":"shards is given twice"}']);
+    expect((await fail('/index/q/query?shards=0&slices=1'))[1]).toContain('shards and slices mean the same');
     expect(await fail('/index/none/query')).toEqual([400, '{"error":"index not found"}']);
     expect(await fail('/index/q/query', 'Row(a=1')).toEqual([
       400,
@@ -248,20 +250,50 @@ describe('the server', () => {
   });
 
   it('accepts a schema as it returns one', async () => {
+    const options = {
+      timeQuantum: 'YM',
+      cacheType: 'ranked',
+      cacheSize: 0,
+      fields: [{ name: 'x', type: 'int', min: 0, max: 9 }],
+    };
+    await post('/index/q/frame/g', JSON.stringify({ options }));
     const schema = (await get('/schema')).text;
     const other = await serverUnderTest();
     try {
       expect((await other.call('POST', '/schema', schema)).status).toBe(204);
+      await other.restart();
       expect((await other.call('POST', '/schema', schema)).status).toBe(204);
       const reported = (text: string) =>
-        JSON.parse(text.replace(/"bitDepth":\d+/g, '"bitDepth":0')).indexes.map((index: { frames?: unknown }) => ({
-          ...index,
-          frames: undefined,
-        }));
+        JSON.parse(text.replace(/"bitDepth":\d+/g, '"bitDepth":0').replace(/"cacheSize":50000,(?="timeQ)/, '')).indexes;
       expect(reported((await other.call('GET', '/schema')).text)).toEqual(reported(schema));
+      expect((await server.call('POST', '/schema', schema)).status).toBe(204);
     } finally {
       await other.remove();
     }
+  });
+
+  it('refuses a schema whole that differs from what there is', async () => {
+    await post('/index/s');
+    await post('/index/s/field/a');
+    await post('/index/s/frame/g', '{"options":{"fields":[{"name":"x","type":"int","min":0,"max":9}]}}');
+    const before = (await get('/index/s')).text;
+    const one = (index: object) =>
+      post('/schema', JSON.stringify({ indexes: [{ name: 'new' }, { name: 's', ...index }] }));
+    const int = { type: 'int', min: 0, max: 10 };
+    for (const [index, status, message] of [
+      [{ options: { keys: true } }, 409, 'the index s exists with other options'],
+      [{ fields: [{ name: 'b' }, { name: 'a', options: int }] }, 409, 'the field a of the index s exists with other'],
+      [{ fields: [{ name: 'a', options: { keys: true } }] }, 409, 'the field a'],
+      [{ frames: [{ name: 'g', options: { timeQuantum: 'Y' } }] }, 409, 'the field frame/g'],
+      [{ frames: [{ name: 'g', options: { fields: [{ name: 'x', ...int }] } }] }, 409, 'the field frame/g/x'],
+      [{ fields: [{ name: 'b' }, { name: 'b', options: int }] }, 400, 'the field b is given twice'],
+      [{ fields: [{ name: 'b', options: { min: 1 } }] }, 400, 'min does not apply'],
+      [{ frames: [{ name: 'h', options: { keys: true } }] }, 400, 'Unknown key'],
+    ] as const) {
+      expect(await outcome(one(index))).toEqual([status, expect.stringContaining(message)]);
+    }
+    expect((await get('/index/s')).text).toBe(before);
+    expect((await get('/index/new')).status).toBe(404);
   });
 
   it('asks for its token, except for the probe', async () => {

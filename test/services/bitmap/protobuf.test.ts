@@ -321,6 +321,12 @@ describe('the earlier revision', () => {
       Accept: 'text/csv',
     });
     expect(csv.text).toBe('1,1\n1,2\n');
+    const view = (name: string) => server.call('GET', `/export?index=i&frame=f&view=${name}&slice=0`);
+    expect((await view('standard_2017')).text).toBe('1,1\n');
+    expect((await view('standard_2018')).text).toBe('');
+    for (const name of ['inverse', '2017', 'standard_', 'standard_20170102', 'field_x', '']) {
+      expect([name, (await view(name)).status]).toEqual([name, 400]);
+    }
     expect(JSON.parse((await server.call('GET', '/index/i/frame/f/views')).text).views).toEqual([
       'standard',
       'standard_2017',
