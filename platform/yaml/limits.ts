@@ -29,8 +29,7 @@ export function excessOf(yaml: string, what: string): string | undefined {
       return `${what} is nested more than ${maxDepth} levels deep`;
     }
   }
-  // "- - - x" nests without brackets, and so does indentation.
-  if (manyOnOneLine.test(yaml)) {
+  if (hasManyMarksInARow(yaml)) {
     return `${what} is nested more than ${maxDepth} levels deep`;
   }
   if (wideIndent.test(yaml)) {
@@ -39,5 +38,19 @@ export function excessOf(yaml: string, what: string): string | undefined {
   return undefined;
 }
 
-const manyOnOneLine = new RegExp(`(?:[-?:][ \\t]+){${maxDepth}}`);
+/** "- - - x" nests without brackets. One pattern for all of the marks would scan each stretch again from every mark in it. */
+function hasManyMarksInARow(yaml: string): boolean {
+  let inARow = 0;
+  let end = 0;
+  for (const { 0: mark, index } of yaml.matchAll(/[-?:][ \t]+/g)) {
+    inARow = index === end ? inARow + 1 : 1;
+    end = index + mark.length;
+    if (inARow === maxDepth) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Indentation nests as well. */
 const wideIndent = new RegExp(`^[ \\t]{${maxIndent}}`, 'm');

@@ -64,6 +64,13 @@ describe('simple front matter fields', () => {
     });
   });
 
+  test('a long line of spaces takes time by its length alone', () => {
+    const spaces = ' '.repeat(1_000_000);
+    expect(parseSimpleFields(`title: a${spaces}b\n`)?.fields).toEqual({ title: `a${spaces}b` });
+    expect(parseSimpleFields(`title: a${spaces}bé\n`)).toBeUndefined();
+    expect(parseSimpleFields(`title: a${spaces}\n`)).toBeUndefined();
+  });
+
   test.each(['title: "a"\n', 'git:\n  repo: a\n', 'id: a\nid: b\n', '# note\nid: a\n', 'id: a', 'done: true\n', ''])(
     'it leaves %j to the parser',
     (yaml) => {

@@ -2,7 +2,8 @@ import type { FieldSource, FieldSources } from './field-sources';
 
 /** One line of a field whose meaning needs no YAML parser: plain text, a whole number or a time. */
 const simpleLine = /^([a-z][A-Za-z0-9]*): (.+)$/;
-const words = /^[A-Za-z](?:[A-Za-z0-9_./@(),+-]| (?! *$)|:(?=[A-Za-z0-9_./@(),+-]))*$/;
+/** Text may not end with a space, which is checked apart: looking ahead from each space takes time by the square of their number. */
+const words = /^[A-Za-z](?:[A-Za-z0-9_./@(),+ -]|:(?=[A-Za-z0-9_./@(),+-]))*$/;
 const wholeNumber = /^(?:0|[1-9]\d{0,14})$/;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 /** Scalars that YAML's core schema does not parse as text. */
@@ -46,6 +47,6 @@ function valueOf(text: string): string | number | undefined {
   if (wholeNumber.test(text)) {
     return Number(text);
   }
-  const isText = time.test(text) || (words.test(text) && !notText.test(text));
+  const isText = time.test(text) || (!text.endsWith(' ') && words.test(text) && !notText.test(text));
   return isText ? text : undefined;
 }
