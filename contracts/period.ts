@@ -27,10 +27,16 @@ export const timeZone = z
 /** A day of a calendar, `2026-01-31`. */
 export const calendarDate = z.iso.date();
 
+const ofPeriods = [
+  (text: string) => text >= '1970' && text < '2200',
+  { message: 'must be of the years 1970 to 2199', abort: true },
+] as const;
+
+/** A moment of the years 1970 to 2199. */
+export const periodMoment = moment.refine(...ofPeriods);
+
 /** A day or a moment of the years 1970 to 2199. */
-const dayOrMoment = z
-  .union([calendarDate, moment])
-  .refine((text) => text >= '1970' && text < '2200', 'must be of the years 1970 to 2199');
+const dayOrMoment = z.union([calendarDate, moment]).refine(...ofPeriods);
 
 /** What a query states about its period. Days are those of the time zone; a day as `to` belongs to the period. */
 export const periodFields = {

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { cursor } from './cursor';
 
-/** A moment with any precision and zone, as stored timestamps are written, so that both compare as text. */
-export const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value).toISOString());
+/**
+ * A moment with any precision and zone, as stored timestamps are written, so that both compare as text. An offset can lead out of
+ * the years with four digits: those beyond them are written with a sign, which sorts before every digit.
+ */
+export const moment = z.iso
+  .datetime({ offset: true })
+  .transform((value) => new Date(value).toISOString())
+  .refine((value) => /^\d{4}-/.test(value), 'must be of the years 0000 to 9999 in UTC');
 
 /** `true` or `false` in a query. */
 export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');

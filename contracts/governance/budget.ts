@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { slug, text, timestamp } from '../common';
-import { periodName, timeZone } from '../period';
-import { listPage, moment, nextCursor } from '../query';
+import { periodMoment, periodName, timeZone } from '../period';
+import { listPage, nextCursor } from '../query';
 import { budgetScope } from '../settings/budget';
 
 /** `GET /api/metrics/budget`. */
@@ -12,8 +12,8 @@ export const budgetQuery = z
     project: text(200, 1).optional(),
     agent: slug.optional(),
     /** Of the period `custom`. */
-    from: moment.optional(),
-    to: moment.optional(),
+    from: periodMoment.optional(),
+    to: periodMoment.optional(),
     /** The zone of the period; that of the budgets when absent. */
     tz: timeZone.optional(),
     /** Whose scopes are listed. */

@@ -149,6 +149,9 @@ export const reservationList = z
   .object({ generatedAt: timestamp, reservations: z.array(reservation), nextCursor })
   .meta({ id: 'AdmissionReservationList' });
 
+/** Up to about thirty years: the time before now by that is one. */
+const ageMs = z.coerce.number().int().min(0).max(1_000_000_000_000).optional();
+
 export const queueQuery = z.strictObject({
   workspaceId: identifier,
   rootObjectiveId: identifier,
@@ -157,8 +160,8 @@ export const queueQuery = z.strictObject({
   state: several(queueState),
   limitingScope: several(admissionScope),
   priority: z.coerce.number().int().min(0).max(9).optional(),
-  minAgeMs: z.coerce.number().int().min(0).optional(),
-  maxAgeMs: z.coerce.number().int().min(0).optional(),
+  minAgeMs: ageMs,
+  maxAgeMs: ageMs,
   page: z.coerce.number().int().min(1).max(1_000).default(1),
   ...listPage(50, 200),
 });

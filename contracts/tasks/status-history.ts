@@ -33,8 +33,13 @@ export const statusRangeQuery = z
     message: 'must not be before startDate',
   });
 
-/** A day (UTC); today unless another is named. */
-export const statusDayQuery = z.strictObject({ date: z.iso.date().optional() });
+/** A day (UTC); today unless another is named. The week that ends with it begins in the years with four digits as well. */
+export const statusDayQuery = z.strictObject({
+  date: z.iso
+    .date()
+    .refine((date) => date >= '0001', 'must be of the years 0001 to 9999')
+    .optional(),
+});
 
 export const statusPeriod = z.object({
   status: agentState,

@@ -11,14 +11,16 @@ export interface ChangePosition {
 }
 
 const positionInId = new RegExp(`^(\\d{1,15})/((?:${changeKind.options.join('|')}):.*)$`, 's');
-const farthestMs = 8_640_000_000_000_000;
+/** The years 0000 to 9999: times are compared as text, and others are written with a sign. */
+const [firstMs, lastMs] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 /** Behind every id. */
 const behindAll = '\uffff';
 
 /** @throws AppError `VALIDATION_ERROR` 400 with the path `cursor` */
 export function changePositionOf({ key, id }: Position): ChangePosition {
   const [, askedAt, inOrder] = positionInId.exec(id) ?? [];
-  if (inOrder === undefined || typeof key !== 'number' || !Number.isInteger(key) || Math.abs(key) > farthestMs) {
+  const isTime = typeof key === 'number' && Number.isInteger(key) && key >= firstMs && key <= lastMs;
+  if (inOrder === undefined || !isTime) {
     throw validationError([{ path: 'cursor', message: 'is not a cursor issued by this service', code: 'custom' }]);
   }
   return { position: { key, id: inOrder }, askedAt: Number(askedAt) };

@@ -10,7 +10,7 @@ import {
 } from '../../../contracts/tasks/status-history';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
-import { boundsOf, dateOf, dayMs, summariseDay } from './summary';
+import { boundsOf, dateOf, dayMs, endAt, summariseDay } from './summary';
 
 const read = { tag: 'agent status', method: 'get' as const, permission: 'telemetry:read' };
 
@@ -53,7 +53,7 @@ export function statusHistoryRoutes(routes: Routes, { agentStatus }: Pick<ApiCon
     },
     ({ query: { startDate, endDate, ...part } }) => {
       const start = isDate(startDate) ? boundsOf(startDate).start : new Date(startDate).toISOString();
-      const end = isDate(endDate) ? boundsOf(endDate).end : new Date(Date.parse(endDate) + 1).toISOString();
+      const end = isDate(endDate) ? boundsOf(endDate).end : endAt(Date.parse(endDate) + 1);
       return agentStatus.between(start, end, part);
     },
   );

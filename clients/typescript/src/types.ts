@@ -9024,6 +9024,9 @@ export interface components {
     schemas: {
         __schema0: unknown;
         __schema1: unknown;
+        __schema2: unknown;
+        __schema3: unknown;
+        __schema4: unknown;
         AcceptedInvitation: {
             apiToken?: components["schemas"]["IssuedApiToken"];
             membershipId: components["schemas"]["MembershipId"];
@@ -9949,7 +9952,7 @@ export interface components {
         BridgedToolCall: {
             /** @default {} */
             arguments?: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: components["schemas"]["__schema3"];
             };
             operationId: string;
             serverId: string;
@@ -14404,7 +14407,7 @@ export interface components {
             actionType: string;
             agent?: string;
             metadata?: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: components["schemas"]["__schema4"];
             };
             /** @default false */
             preview?: boolean;
@@ -18588,7 +18591,7 @@ export interface components {
         ToolCallRequest: {
             /** @default {} */
             arguments?: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: components["schemas"]["__schema3"];
             };
             attemptId: components["schemas"]["AttemptId"];
             catalogDigest: string;
@@ -19868,6 +19871,44 @@ export interface components {
             variables?: components["schemas"]["WorkflowVariables"];
             version?: number;
         };
+        WorkflowDefinitionInput: {
+            agents: {
+                agent?: string;
+                description?: string;
+                id: string;
+                model?: string;
+                name?: string;
+            }[];
+            config?: {
+                timeout?: number;
+            };
+            description?: string;
+            id: components["schemas"]["WorkflowId"];
+            name: string;
+            outputTargets?: ({
+                content?: string;
+                /** @constant */
+                type: "comment";
+            } | {
+                content?: string;
+                path: string;
+                /** @constant */
+                type: "document";
+            })[];
+            schedule?: {
+                cron: string & (unknown & unknown);
+                enabled?: boolean;
+                timezone?: string;
+            };
+            schemas?: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["__schema1"];
+                };
+            };
+            steps: components["schemas"]["WorkflowStepInput"][];
+            variables?: components["schemas"]["WorkflowVariables"];
+            version?: number;
+        };
         WorkflowDocument: {
             definition: components["schemas"]["WorkflowDefinition"];
             yaml: string;
@@ -19950,10 +19991,10 @@ export interface components {
             };
             schemas?: {
                 [key: string]: {
-                    [key: string]: components["schemas"]["__schema0"];
+                    [key: string]: components["schemas"]["__schema1"];
                 };
             };
-            steps: components["schemas"]["WorkflowStep"][];
+            steps: components["schemas"]["WorkflowStepInput"][];
             variables?: components["schemas"]["WorkflowVariables"];
             version?: number;
         };
@@ -20178,6 +20219,166 @@ export interface components {
         WorkflowStepDecision: {
             comment?: string;
         };
+        WorkflowStepInput: {
+            acceptance_criteria?: string[];
+            agent: string;
+            condition?: string;
+            id: string;
+            input?: string;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            output?: {
+                file?: string;
+                schema?: string | {
+                    [key: string]: components["schemas"]["__schema1"];
+                };
+            };
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            session?: {
+                /** @enum {string} */
+                mode: "fresh" | "continue";
+            };
+            timeout?: number;
+            /** @constant */
+            type: "agent";
+        } | {
+            acceptance_criteria?: string[];
+            agent: string;
+            condition?: string;
+            id: string;
+            input?: string;
+            loop: {
+                completion?: string;
+                continue_on_error?: boolean;
+                item_var?: string;
+                max_iterations?: number;
+                over?: string;
+            };
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            output?: {
+                file?: string;
+                schema?: string | {
+                    [key: string]: components["schemas"]["__schema1"];
+                };
+            };
+            /** @enum {string} */
+            phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+            session?: {
+                /** @enum {string} */
+                mode: "fresh" | "continue";
+            };
+            timeout?: number;
+            /** @constant */
+            type: "loop";
+        } | {
+            condition?: string;
+            id: string;
+            input?: string;
+            name?: string;
+            /** @enum {string} */
+            on_false?: "fail" | "human";
+            timeout?: number;
+            /** @constant */
+            type: "gate";
+        } | {
+            condition?: string;
+            id: string;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            parallel: {
+                /** @enum {string} */
+                completion?: "all" | "any";
+                fail_fast?: boolean;
+                steps: {
+                    acceptance_criteria?: string[];
+                    agent: string;
+                    id: string;
+                    input?: string;
+                    name?: string;
+                    on_fail?: {
+                        /** @enum {string} */
+                        escalate_to?: "fail" | "skip" | "human";
+                        max_reroutes?: number;
+                        /** @enum {string} */
+                        on_exhausted?: "fail" | "skip" | "human";
+                        retry?: number;
+                        retry_delay_ms?: number;
+                        retry_step?: string;
+                    };
+                    output?: {
+                        file?: string;
+                        schema?: string | {
+                            [key: string]: components["schemas"]["__schema1"];
+                        };
+                    };
+                    /** @enum {string} */
+                    phase?: "explore" | "plan" | "implement" | "verify" | "publish";
+                    session?: {
+                        /** @enum {string} */
+                        mode: "fresh" | "continue";
+                    };
+                    timeout?: number;
+                    /** @constant */
+                    type?: "agent";
+                }[];
+            };
+            /** @constant */
+            type: "parallel";
+        } | {
+            arguments?: {
+                [key: string]: components["schemas"]["__schema2"];
+            };
+            condition?: string;
+            id: string;
+            idempotent?: boolean;
+            name?: string;
+            on_fail?: {
+                /** @enum {string} */
+                escalate_to?: "fail" | "skip" | "human";
+                max_reroutes?: number;
+                /** @enum {string} */
+                on_exhausted?: "fail" | "skip" | "human";
+                retry?: number;
+                retry_delay_ms?: number;
+                retry_step?: string;
+            };
+            /** @enum {string} */
+            on_false?: "skip" | "fail";
+            server: string;
+            timeout?: number;
+            tool: string;
+            /** @constant */
+            type: "tool";
+        };
         WorkflowStepLaunch: {
             agent?: string;
             /** @enum {string} */
@@ -20263,7 +20464,7 @@ export interface components {
         WorkflowToolCallRequest: {
             /** @default {} */
             arguments?: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: components["schemas"]["__schema3"];
             };
             catalogDigest: string;
             operationId: string;
@@ -46512,7 +46713,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["WorkflowDefinition"];
+                "application/json": components["schemas"]["WorkflowDefinitionInput"];
             };
         };
         responses: {

@@ -73,6 +73,9 @@ describe('agent status API', () => {
     const [last, first] = [changes.at(0), changes.at(-1)].map(({ timestamp }) => timestamp.slice(0, 10));
     expect(await history(`/range?startDate=${first}&endDate=${last}`)).toEqual([...changes].reverse());
     expect(await history(`/range?startDate=2020-01-01&endDate=2020-01-02T00:00:00Z`)).toEqual([]);
+    for (const end of ['9999-12-31', '9999-12-31T23:59:59.999Z']) {
+      expect(await history(`/range?startDate=0000-01-01&endDate=${end}`)).toHaveLength(changes.length);
+    }
   });
 
   it('is one unbroken chain, however many report at once', async () => {
@@ -99,6 +102,9 @@ describe('agent status API', () => {
     expect(week.days).toHaveLength(7);
     expect(await history('/summary/daily?date=2020-01-01')).toMatchObject({ activeMs: 0, periods: [] });
     expect((await board.call('GET', '/api/status-history/summary/daily?date=today')).status).toBe(400);
+    expect((await board.call('GET', '/api/status-history/summary/weekly?date=0000-01-01')).status).toBe(400);
+    expect(await history('/summary/weekly?date=0001-01-01')).toMatchObject({ startDate: '0000-12-26', transitions: 0 });
+    expect(await history('/summary/daily?date=9999-12-31')).toMatchObject({ activeMs: 0, transitions: 0 });
     expect((await board.call('GET', '/api/status-history/range?startDate=2026-02-01&endDate=2026-01-01')).status).toBe(
       400,
     );

@@ -132,6 +132,7 @@ describe('changes API', () => {
     ['of no place', { id: 'tasks:x' }],
     ['of no kind', { id: '1/rumours:x' }],
     ['of no time', { key: 9e15 }],
+    ['of a year with five digits', { key: Date.parse('+010000-01-01T00:00:00.000Z') }],
     ['of a time that is a text', { key: 'now' }],
   ])('refuses a cursor %s', async (_case, other) => {
     await someOfEachKind();

@@ -138,6 +138,7 @@ describe('what is no budget', () => {
     ['from=2026-11-01T00:00:00Z', 'from'],
     ['to=2026-11-01T00:00:00Z', 'to'],
     ['period=custom&from=2001-01-01T00:00:00Z', 'from'],
+    ['period=custom&from=2026-11-02T00:00:00Z&to=9999-12-31T23:59:59.999Z', 'to'],
     ['period=custom&from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z', 'to'],
     ['scope=workspace', 'scope'],
   ])('is refused: %s', async (query, path) => {
