@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -87,6 +88,50 @@ test.each([
   const read = () => readEnvironment({ ...sound, ...settings });
   expect(read).toThrow(new RegExp(`${place}.* the same key as`));
   expect(read).not.toThrow(/the-key-of/);
+});
+
+describe('a setting that could not take effect', () => {
+  const pem = (type: 'ed25519' | 'ed448', half: 'publicKey' | 'privateKey'): string => {
+    const { publicKey, privateKey } = generateKeyPairSync(type as 'ed25519');
+    return half === 'publicKey'
+      ? (publicKey.export({ type: 'spki', format: 'pem' }) as string)
+      : (privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+  };
+  const notAnOrigin = 'must be http(s)://host[:port], without path, query and credentials';
+  const notAKey = 'must be the PEM of an Ed25519 public key, or base64 of it';
+
+  it.each([
+    ['BOARD_WORKER_METRICS_ADDRESS', 'localhost:9464', 'must be IP address:port'],
+    ['BOARD_WORKER_METRICS_ADDRESS', '127.0.0.1:99999', 'must be IP address:port'],
+    ['BOARD_WORKER_METRICS_ADDRESS', '[127.0.0.1]:9464', 'must be IP address:port'],
+    ['BOARD_WORKER_METRICS_ADDRESS', '::1:9464', 'must be IP address:port'],
+    ['TEMPORAL_ADDRESS', '127.0.0.1:99999', 'must be host:port, with a port of 1 to 65535'],
+    ['TEMPORAL_ADDRESS', '127.0.0.1:0', 'must be host:port, with a port of 1 to 65535'],
+    ['TEMPORAL_ADDRESS', '127.0.0.1', 'must be host:port, with a port of 1 to 65535'],
+    ['WORKFLOW_RUNS_JWT_PUBLIC_KEY', 'foo', notAKey],
+    ['WORKFLOW_RUNS_JWT_PUBLIC_KEY', pem('ed448', 'publicKey'), notAKey],
+    ['WORKFLOW_RUNS_JWT_PUBLIC_KEY', pem('ed25519', 'privateKey'), notAKey],
+    ['WORKFLOW_RUNS_BOARD_URL', 'foo', notAnOrigin],
+    ['WORKFLOW_RUNS_PUBLIC_URL', 'https://runs.example/path', notAnOrigin],
+    ['BOARD_ALLOWED_ORIGINS', 'https://a.example,foo', `entry 2 ${notAnOrigin}`],
+    ['BOARD_ALLOWED_ORIGINS', 'http://a/b', `entry 1 ${notAnOrigin}`],
+    ['BOARD_ALLOWED_ORIGINS', '*', `entry 1 ${notAnOrigin}`],
+  ])('is a problem: %s=%s', (name, value, problem) => {
+    expect(() => readEnvironment({ ...sound, [name]: value })).toThrow(`${name}: ${problem}`);
+  });
+
+  it('is read in the form in which it is compared or used', () => {
+    const key = pem('ed25519', 'publicKey');
+    const env = readEnvironment({
+      ...sound,
+      BOARD_ALLOWED_ORIGINS: 'http://127.0.0.1:23101/, HTTPS://UI.example:443',
+      BOARD_WORKER_METRICS_ADDRESS: '[::1]:9464',
+      WORKFLOW_RUNS_JWT_PUBLIC_KEY: Buffer.from(key).toString('base64'),
+    });
+    expect(env.BOARD_ALLOWED_ORIGINS).toEqual(['http://127.0.0.1:23101', 'https://ui.example']);
+    expect(env.BOARD_WORKER_METRICS_ADDRESS).toBe('[::1]:9464');
+    expect(env.WORKFLOW_RUNS_JWT_PUBLIC_KEY).toBe(key);
+  });
 });
 
 test('authentication without any way in is a problem', () => {

@@ -132,10 +132,9 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
       everyMs: options.sweepEveryMs,
     }),
   );
-  if (env.WORKFLOW_RUNS_USERS.length === 0 || env.WORKFLOW_RUNS_JWT_PUBLIC_KEY === undefined) {
-    log.warn(
-      'WORKFLOW_RUNS_USERS or WORKFLOW_RUNS_JWT_PUBLIC_KEY is not set: all workflow-run service calls are refused',
-    );
+  const unset = (['WORKFLOW_RUNS_USERS', 'WORKFLOW_RUNS_JWT_PUBLIC_KEY'] as const).filter((name) => !env[name]?.length);
+  if (unset.length > 0) {
+    log.warn({ unset }, 'settings of callers not set, all workflow-run service calls are refused');
   }
   const { app } = createWorkflowRunsApp({ env, log, idempotencyKeys }, opened);
   const server = await listen(app.callback(), {

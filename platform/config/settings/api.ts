@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiKeys, callerKey, roles } from '../api-keys';
-import { addressRanges, flag, integer, names, perMinute, port, text } from './kinds';
+import { addressRanges, flag, integer, origins, perMinute, port, text } from './kinds';
 
 /** Where the API listens and who may call it. */
 export const apiSettings = {
@@ -16,7 +16,9 @@ export const apiSettings = {
   BOARD_API_KEYS: apiKeys.describe('Further keys with the role `admin`, `agent` or `read-only`'),
   BOARD_AUTH_LOCALHOST_BYPASS: flag(false).describe('Callers on this machine need no key; never in production'),
   BOARD_AUTH_LOCALHOST_ROLE: z.enum(roles).default('read-only').describe('The role of those callers'),
-  BOARD_ALLOWED_ORIGINS: names.describe('Origins whose pages may call the API and watch'),
+  BOARD_ALLOWED_ORIGINS: origins.describe(
+    'Origins whose pages may call the API and watch, such as `https://ui.example`',
+  ),
   BOARD_PAGE: flag(true).describe(
     '`false`: no page for browsers is served at `/` ([page.md](../use/page.md)), and none about the API at `/docs`',
   ),

@@ -1,3 +1,5 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isAddressRange } from '../../http/limits/caller-address';
@@ -31,12 +33,54 @@ export const optionalText = (form: string) => z.string().min(1).optional().meta(
 /** A key that signatures are made with. */
 export const signatureKey = z.string().min(16).optional();
 
+const isServerPort = (digits: string | undefined): boolean => Number(digits) >= 1 && Number(digits) <= 65_535;
+
+/**
+ * A public key of Ed25519; read as PEM.
+ *
+ * Private keys are refused, although their public part could be read from them: code that verifies has no use for one.
+ */
+export const ed25519PublicKey = z
+  .string()
+  .transform((value, context): string => {
+    const pem = value.includes('-----BEGIN') ? value : Buffer.from(value, 'base64').toString('utf8');
+    const key = pem.includes('PRIVATE KEY') ? undefined : publicKeyOf(pem);
+    if (key?.asymmetricKeyType !== 'ed25519') {
+      context.addIssue({ code: 'custom', message: 'must be the PEM of an Ed25519 public key, or base64 of it' });
+      return z.NEVER;
+    }
+    return key.export({ type: 'spki', format: 'pem' }) as string;
+  })
+  .optional()
+  .meta({ form: 'PEM, or base64 of PEM' });
+
+function publicKeyOf(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The address of a server, without a scheme. */
 export const hostPort = z
   .string()
-  .regex(/^[^\s/:]+:\d{1,5}$/, 'must be host:port')
+  .refine(
+    (value) => isServerPort(/^[^\s/:]+:(\d{1,5})$/.exec(value)?.[1]),
+    'must be host:port, with a port of 1 to 65535',
+  )
   .optional()
   .meta({ form: 'host:port' });
+
+/** An address of this machine that is listened on by code that resolves no names. */
+export const listenAddress = z
+  .string()
+  .refine((value) => {
+    const [, ipv4 = '', ipv6 = '', digits] = /^(?:([^[\]:]+)|\[([^[\]]+)\]):(\d{1,5})$/.exec(value) ?? [];
+    return (isIPv4(ipv4) || isIPv6(ipv6)) && isServerPort(digits);
+  }, 'must be IP address:port, such as 127.0.0.1:9464, with a port of 1 to 65535; names are not resolved')
+  .optional()
+  .meta({ form: 'IP address:port' });
 
 export const entriesOf = (list: string): string[] =>
   list
@@ -45,6 +89,37 @@ export const entriesOf = (list: string): string[] =>
     .filter(Boolean);
 
 export const names = z.string().default('').transform(entriesOf).meta({ form: 'comma-separated' });
+
+/** `scheme://host[:port]` of a URL that is that alone; undefined for any other text. */
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return isOrigin ? url.origin : undefined;
+}
+
+const notAnOrigin = 'must be http(s)://host[:port], without path, query and credentials';
+
+/** The origin of a server that is called over HTTP. */
+export const httpOrigin = z
+  .string()
+  .refine((value) => originOf(value) !== undefined, notAnOrigin)
+  .optional()
+  .meta({ form: 'origin' });
+
+/** Comma-separated origins of pages, each as browsers send it. */
+export const origins = z
+  .string()
+  .default('')
+  .transform((list, context): string[] =>
+    entriesOf(list).flatMap((entry, index) => {
+      const origin = originOf(entry);
+      if (origin === undefined) {
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} ${notAnOrigin}` });
+      }
+      return origin ?? [];
+    }),
+  )
+  .meta({ form: 'comma-separated origins' });
 
 /** Absolute directories by name: `name=/path,…`. */
 export const namedDirectories = z

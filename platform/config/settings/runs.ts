@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { command, directories, flag, hostPort, integer, milliseconds, optionalText, signatureKey } from './kinds';
+import {
+  command,
+  directories,
+  flag,
+  hostPort,
+  integer,
+  listenAddress,
+  milliseconds,
+  optionalText,
+  signatureKey,
+} from './kinds';
 
 /** How runs are admitted, retried and ended. */
 export const runSettings = {
@@ -52,7 +62,7 @@ export const workerSettings = {
     .describe(
       'Of workers with a build id: whether a run moves to the version that is made current, or ends on the one that it began with ([upgrades.md](upgrades.md#pinned-runs))',
     ),
-  BOARD_WORKER_METRICS_ADDRESS: hostPort.describe(
+  BOARD_WORKER_METRICS_ADDRESS: listenAddress.describe(
     'Where one worker process serves its metrics for Prometheus, such as `127.0.0.1:9464`; it asks for no key ([metrics.md](metrics.md))',
   ),
   BOARD_WORKER_CONCURRENCY: integer(100, { min: 1, max: 1_000 }).describe(

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { callerKey, userTokens } from '../api-keys';
 import {
+  ed25519PublicKey,
   flag,
+  httpOrigin,
   integer,
   milliseconds,
   namedDirectories,
@@ -33,9 +35,7 @@ export const bitmapSettings = {
 
 export const workflowRunSettings = {
   WORKFLOW_RUNS_PORT: port(3002).describe('Its port'),
-  WORKFLOW_RUNS_JWT_PUBLIC_KEY: optionalText('PEM, or base64 of PEM').describe(
-    "Ed25519 key that callers' tokens are verified with",
-  ),
+  WORKFLOW_RUNS_JWT_PUBLIC_KEY: ed25519PublicKey.describe("Ed25519 key that callers' tokens are verified with"),
   WORKFLOW_RUNS_JWT_ISSUER: text('name')
     .default('runboard')
     .meta({ form: 'name' })
@@ -62,12 +62,9 @@ export const workflowRunSettings = {
   ),
   WORKFLOW_RUNS_DRY_RUN: flag(false).describe('Models are not called: answers are synthetic'),
   WORKFLOW_RUNS_MODEL_TEST_MS: milliseconds(30_000).describe('How long a test of a model may take'),
-  WORKFLOW_RUNS_PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')
-    .meta({ form: 'origin' })
-    .optional()
-    .describe('Where it is reached from outside, for the URLs of webhooks; the address of the request without it'),
+  WORKFLOW_RUNS_PUBLIC_URL: httpOrigin.describe(
+    'Where it is reached from outside, for the URLs of webhooks; the address of the request without it',
+  ),
   WORKFLOW_RUNS_PREVIEW_PORT: z.coerce
     .number()
     .int()
@@ -77,12 +74,9 @@ export const workflowRunSettings = {
     .describe(
       'Port of 127.0.0.1 where previews of workflow runs are reached, 0: a free one; without it previews are refused',
     ),
-  WORKFLOW_RUNS_BOARD_URL: z
-    .url({ protocol: /^https?$/ })
-    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must have no path, query or credentials')
-    .meta({ form: 'origin' })
-    .optional()
-    .describe('The board that launches the agents of workflow runs; without it they are refused'),
+  WORKFLOW_RUNS_BOARD_URL: httpOrigin.describe(
+    'The board that launches the agents of workflow runs; without it they are refused',
+  ),
   WORKFLOW_RUNS_BOARD_TOKEN: callerKey
     .optional()
     .describe(

@@ -3,7 +3,7 @@ import { AppError } from '../../../platform/errors/app-error';
 import type { AuthContext, Authenticate } from '../../../platform/http/auth/auth';
 
 export interface JwtSettings {
-  /** Ed25519 public key: PEM, or base64 of PEM. Without one every token is invalid. */
+  /** Ed25519 public key as PEM. Without one every token is invalid. */
   publicKey: string | undefined;
   issuer: string;
   /** The users that may call; none by default. */
@@ -44,12 +44,11 @@ const contextOf = (user: string): AuthContext => ({
  * (401), and rejects with 403 for a user who is not on the list
  */
 export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings): Authenticate {
-  const pem = publicKey === undefined || publicKey.includes('-----BEGIN') ? publicKey : fromBase64(publicKey);
   const verify =
-    pem === undefined
+    publicKey === undefined
       ? undefined
       : createVerifier({
-          key: pem,
+          key: publicKey,
           algorithms: ['EdDSA'],
           allowedIss: issuer,
           requiredClaims: ['iss', 'iat', 'exp', 'sub'],
@@ -80,5 +79,3 @@ export function createJwtAuthenticator({ publicKey, issuer, users }: JwtSettings
   };
   return async ({ authorization }) => callerOf(authorization);
 }
-
-const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
