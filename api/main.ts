@@ -1,9 +1,10 @@
 import '../platform/processes/parts/preload';
 import { Client, Connection } from '@temporalio/client';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
-import { ListenError } from '../platform/http/server/server';
+import { ListenError } from '../platform/http/server/listen-error';
 import { createLog } from '../platform/log/log';
 import { CatalogError } from '../platform/models/catalog';
+import { DataDirectoryError } from '../platform/processes/data-directory';
 import { startWithSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
@@ -23,6 +24,7 @@ const closeWithinMs = 15_000;
 
 const isMisconfigured = (error: unknown): boolean =>
   error instanceof ListenError ||
+  error instanceof DataDirectoryError ||
   error instanceof BoardElsewhereError ||
   error instanceof CatalogError ||
   error instanceof LaterFormatError;

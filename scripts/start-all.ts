@@ -93,7 +93,7 @@ export class PartNotReadyError extends Error {
  *
  * On a disk that is full it waits for space first, and logs so.
  *
- * @throws EnvironmentError, PortInUseError, DataDirectoryInUseError, DiskFullError, TemporalUnavailableError, PartNotReadyError
+ * @throws EnvironmentError, PortInUseError, ListenError, DataDirectoryError, DataDirectoryInUseError, DiskFullError, TemporalUnavailableError, PartNotReadyError
  */
 export async function startAll(options: StartOptions = {}): Promise<RunningService> {
   const variables = options.environment ?? process.env;

@@ -1,8 +1,9 @@
 import '../platform/processes/parts/preload';
 import { EnvironmentError } from '../platform/config/env';
 import { DiskFullError } from '../platform/errors/disk-full';
+import { ListenError } from '../platform/http/server/listen-error';
 import { createLog } from '../platform/log/log';
-import { DataDirectoryInUseError } from '../platform/processes/data-directory';
+import { DataDirectoryError, DataDirectoryInUseError } from '../platform/processes/data-directory';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { PortInUseError } from '../platform/processes/parts/claim-port';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
@@ -14,7 +15,9 @@ import { PartNotReadyError, type RunningService, startAll } from './start-all';
 const expected = [
   EnvironmentError,
   PortInUseError,
+  DataDirectoryError,
   DataDirectoryInUseError,
+  ListenError,
   TemporalUnavailableError,
   PartNotReadyError,
 ];

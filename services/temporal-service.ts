@@ -2,8 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { PartEnvironment } from '../platform/config/part-settings';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
-import { ListenError } from '../platform/http/server/server';
+import { ListenError } from '../platform/http/server/listen-error';
 import { createLog, type Log } from '../platform/log/log';
+import { DataDirectoryError } from '../platform/processes/data-directory';
 import { awaitSpace } from '../platform/processes/disk/await-space';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
@@ -43,6 +44,9 @@ export interface TemporalServiceOptions {
   isMisconfigured?: (error: unknown) => boolean;
 }
 
+/** What only another setting or version would help against. */
+const lasting = [DataDirectoryError, ListenError, LaterFormatError];
+
 /** Running requests, and what the worker is at, are given this long to end. */
 const closeWithinMs = 15_000;
 
@@ -67,19 +71,18 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   });
   installRuntime(log);
   const { BOARD_DATA_DIR: dataDir, TEMPORAL_ADDRESS: configured, TEMPORAL_NAMESPACE: namespace } = env;
-  await awaitSpace(dataDir, { log, signal: starting.signal });
+  const failStart = (error: unknown): never => {
+    log.fatal({ err: error }, 'start failed');
+    const isFinal = lasting.some((kind) => error instanceof kind) || isMisconfigured(error);
+    process.exit(isFinal ? configurationErrorExitCode : 1);
+  };
+  await awaitSpace(dataDir, { log, signal: starting.signal }).catch(failStart);
   const { address } = await discoverTemporal({ configured, dataDir, signal: starting.signal });
   const target = { address, namespace, security, log, signal: starting.signal };
   const connection = await connectWorker(target);
   const client = await connectClient(target);
-  let service: RunningTemporalService;
-  try {
-    service = await start({ env, log, client, connection, workflows: { workflowBundle: { codePath } } });
-  } catch (error) {
-    log.fatal({ err: error }, 'start failed');
-    const isFinal = error instanceof ListenError || error instanceof LaterFormatError || isMisconfigured(error);
-    process.exit(isFinal ? configurationErrorExitCode : 1);
-  }
+  const workflows = { workflowBundle: { codePath } };
+  const service = await start({ env, log, client, connection, workflows }).catch(failStart);
   close = async () => {
     await service.close();
     await client.connection.close();

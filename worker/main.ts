@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { environmentOrExit, orExit } from '../platform/config/process-environment';
 import { createLog } from '../platform/log/log';
 import { CatalogError } from '../platform/models/catalog';
+import { DataDirectoryError } from '../platform/processes/data-directory';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
@@ -37,7 +38,10 @@ async function main(): Promise<void> {
   const worker = await startWorker(env, log, { workflowBundle: { codePath }, signal: starting.signal }).catch(
     (error: unknown) => {
       const isMisconfigured =
-        error instanceof AgentUserError || error instanceof CatalogError || error instanceof LaterFormatError;
+        error instanceof AgentUserError ||
+        error instanceof CatalogError ||
+        error instanceof DataDirectoryError ||
+        error instanceof LaterFormatError;
       if (!isMisconfigured) {
         throw error;
       }

@@ -1,10 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { isDiskFull } from '../errors/disk-full';
 import type { Log } from '../log/log';
 import { identify, isSameProcess } from './identity';
 
 const owner = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
+
+/** `BOARD_DATA_DIR` names what cannot be a directory that the service writes to. */
+export class DataDirectoryError extends Error {
+  override readonly name = 'DataDirectoryError';
+
+  constructor(dataDir: string, reason: string) {
+    super(`BOARD_DATA_DIR: ${dataDir} is not a directory that can be made and written to: ${reason}`);
+  }
+}
 
 /** Another supervisor runs the service on this data directory. */
 export class DataDirectoryInUseError extends Error {
@@ -27,12 +38,75 @@ const beyondPassing = 0o067;
 /** Holds what agents work on: their directories are behind closed ones, and the modes of their files are the agents'. */
 const worktrees = 'worktrees';
 
+/** Errors of paths that another try would meet again, unlike a full disk or too many open files. */
+const lastingErrors: ReadonlySet<string | undefined> = new Set([
+  'EACCES',
+  'EEXIST',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+]);
+
+/**
+ * Makes the data directory where it is absent, and a file in it, which is removed: permissions do not show that a file system is
+ * read-only, or takes no files at all, as those of the kernel.
+ *
+ * @throws DataDirectoryError, or the system's error for what may pass
+ */
+export async function makeDataDirectory(dataDir: string): Promise<void> {
+  try {
+    await makeDirectory(dataDir);
+    const probe = join(dataDir, `probe-${randomUUID()}.tmp`);
+    await writeFile(probe, '', { flag: 'wx', mode: 0o600 }).catch(ignoreFullDisk);
+    await rm(probe, { force: true });
+  } catch (error) {
+    if (lastingErrors.has((error as NodeJS.ErrnoException).code)) {
+      throw new DataDirectoryError(dataDir, (error as Error).message);
+    }
+    throw error;
+  }
+}
+
+/** What is on a full disk can be read. */
+function ignoreFullDisk(error: unknown): void {
+  if (!isDiskFull(error)) {
+    throw error;
+  }
+}
+
+/** Makes a directory with its parents, one at a time: the recursive `mkdir` of Node.js never ends below `/proc`. */
+async function makeDirectory(path: string): Promise<void> {
+  if (await isDirectory(path)) {
+    return;
+  }
+  await makeDirectory(dirname(path));
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!(await isDirectory(path))) {
+      throw error;
+    }
+  }
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
 /**
  * Makes the data directory, for its user alone. One that others could enter, as earlier versions made it, is closed with
  * everything in it; what belongs to another user, and stays open, is warned of.
+ *
+ * @throws DataDirectoryError
  */
 export async function openDataDirectory(dataDir: string, log?: Log): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDataDirectory(dataDir);
   const { mode } = await stat(dataDir);
   if ((mode & beyondPassing) === 0) {
     return;
@@ -77,7 +151,7 @@ async function close(path: string, mode: number): Promise<string[]> {
  * later stop, the embedded server of the first. The mark of a process that has ended does not count.
  *
  * @returns how to release it
- * @throws DataDirectoryInUseError
+ * @throws DataDirectoryError, DataDirectoryInUseError
  */
 export async function claimDataDirectory(dataDir: string): Promise<() => Promise<void>> {
   const file = join(dataDir, 'runtime', 'supervisor.json');

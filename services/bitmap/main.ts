@@ -1,8 +1,8 @@
 import '../../platform/processes/parts/preload';
 import { environmentOrExit } from '../../platform/config/process-environment';
-import { ListenError } from '../../platform/http/server/server';
+import { ListenError } from '../../platform/http/server/listen-error';
 import { createLog } from '../../platform/log/log';
-import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
+import { DataDirectoryError, DataDirectoryInUseError } from '../../platform/processes/data-directory';
 import { makeFilesPrivate } from '../../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../../platform/processes/parts/part';
@@ -14,7 +14,7 @@ import { type RunningBitmapServer, startBitmapServer } from './start';
 const closeWithinMs = 20_000;
 
 /** What only another setting would help against. */
-const lasting = [ListenError, DataDirectoryInUseError];
+const lasting = [ListenError, DataDirectoryError, DataDirectoryInUseError];
 
 async function main(): Promise<void> {
   makeFilesPrivate();

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { EnvironmentError } from '../../platform/config/env';
 import { DataDirectoryInUseError } from '../../platform/processes/data-directory';
 import { identify } from '../../platform/processes/identity';
@@ -87,6 +89,18 @@ describe('a start that cannot succeed', () => {
     await expect(start({ api: 0, temporalUi: port })).rejects.toThrow(PortInUseError);
     other.close();
     await directory.remove();
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ['host', { BOARD_HOST: 'host.invalid' }, 'host.invalid is not an address of this machine. Set BOARD_HOST'],
+    ['data directory', { BOARD_DATA_DIR: '/dev/null/x' }, 'BOARD_DATA_DIR: /dev/null/x is not a directory'],
+  ])('names the setting of a %s that cannot be used, with exit code 2', async (_setting, wrong, message) => {
+    const script = join(__dirname, '..', '..', 'dist', 'scripts', 'start.js');
+    const program = spawn(process.execPath, [script], { env: { ...environment, BOARD_PORT: '0', ...wrong } });
+    const printed = text(program.stderr);
+    const [code] = await once(program, 'exit');
+    expect(code).toBe(2);
+    expect(await printed).toMatch(new RegExp(`^${message}.*\n$`));
   });
 
   test('reports which Temporal does not respond, in seconds, and again when it gives up', async () => {

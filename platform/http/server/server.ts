@@ -2,13 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../log/log';
 import { guardSockets, type OpenResponses } from './guard-sockets';
+import { explainListenError, type ListenAddress } from './listen-error';
 import { boardRefusalBody, type RefusalBody, refuseRequest } from './raw-refusal';
 import { checkRequest } from './request-check';
-
-/** The port is taken, or may not be listened on. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
 
 export interface RunningServer {
   readonly url: string;
@@ -22,12 +18,7 @@ export interface RunningServer {
   close(graceMs?: number): Promise<void>;
 }
 
-export interface ListenOptions {
-  host: string;
-  /** 0 takes a free port. */
-  port: number;
-  /** The setting the port comes from, for the error when it is taken. */
-  setting?: string;
+export interface ListenOptions extends ListenAddress {
   /** How long a caller may take to send its whole request. */
   requestTimeoutMs?: number;
   /** How long it may take to send the headers of it, counted from the connection's beginning. */
@@ -50,25 +41,9 @@ const defaultKeepAliveMs = 75_000;
 /** How often connections are looked through for those whose time is up. */
 const timeoutCheckMs = 5_000;
 
-type Address = Pick<ListenOptions, 'host' | 'port' | 'setting'>;
-
-const explain = (error: NodeJS.ErrnoException, { host, port, setting }: Address): Error => {
-  if (error.code === 'EADDRINUSE') {
-    const choose = setting === undefined ? '.' : `, or choose another with ${setting} (0 takes a free one).`;
-    return new ListenError(`Port ${port} on ${host} is in use. Stop what listens there${choose}`);
-  }
-  if (error.code === 'EACCES') {
-    return new ListenError(`This user is not permitted to listen on port ${port} of ${host}.`);
-  }
-  if (error.code === 'EADDRNOTAVAIL') {
-    return new ListenError(`${host} is not an address of this machine.`);
-  }
-  return error;
-};
-
-function bind(server: Server, address: Address): Promise<AddressInfo> {
+function bind(server: Server, address: ListenAddress): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => reject(explain(error, address));
+    const failed = (error: NodeJS.ErrnoException): void => reject(explainListenError(error, address));
     server.once('error', failed);
     server.listen({ host: address.host, port: address.port }, () => {
       server.off('error', failed);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull } from '../../errors/disk-full';
 import type { Log } from '../../log/log';
+import { makeDataDirectory } from '../data-directory';
 
 export interface AwaitSpaceOptions {
   log: Log;
@@ -17,11 +18,11 @@ const pollIntervalMs = 1_000;
 const logIntervalMs = 60_000;
 
 /**
- * Waits until a MiB can be written in the directory, which is made. It is tried, because no figure of free space includes
+ * Waits until a MiB can be written in the data directory, or one in it, which is made. It is tried, because no figure of free space includes
  * quotas. While it waits it logs so, once a minute.
  *
  * @returns whether it had to wait
- * @throws the reason of the signal, or the system's error for anything but a full disk
+ * @throws the reason of the signal, DataDirectoryError, or the system's error for anything else but a full disk
  */
 export async function awaitSpace(directory: string, { log, signal }: AwaitSpaceOptions): Promise<boolean> {
   const since = performance.now();
@@ -69,17 +70,22 @@ export async function startWithSpace<T>(
 
 /** The error of a disk, or quota, that is full. */
 async function fullDisk(directory: string): Promise<unknown> {
-  const probe = join(directory, `space-${randomUUID()}.tmp`);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await writeFile(probe, needed, { flag: 'wx', mode: 0o600 });
+    await makeDataDirectory(directory);
+    await writeProbe(join(directory, `space-${randomUUID()}.tmp`));
     return undefined;
   } catch (error) {
     if (!isDiskFull(error)) {
       throw error;
     }
     return error;
+  }
+}
+
+async function writeProbe(file: string): Promise<void> {
+  try {
+    await writeFile(file, needed, { flag: 'wx', mode: 0o600 });
   } finally {
-    await rm(probe, { force: true });
+    await rm(file, { force: true });
   }
 }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { explainListenError } from '../../http/server/listen-error';
 
 /** A configured port that something else already listens on. */
 export class PortInUseError extends Error {
@@ -54,18 +55,15 @@ const isInUse = (error: unknown): boolean => (error as NodeJS.ErrnoException).co
  * used is unlikely.
  *
  * @param setting name of the environment variable, or what else the port is called, for the error
- * @throws PortInUseError when the configured one is taken
+ * @throws PortInUseError when the configured one is taken, ListenError when the host cannot be listened on
  */
 export async function claimPort(port: number, setting: string, host = '127.0.0.1'): Promise<number> {
-  if (port === 0) {
-    return bindFree(host);
-  }
   try {
-    return await bindOnce(host, port);
+    return await (port === 0 ? bindFree(host) : bindOnce(host, port));
   } catch (error) {
     if (isInUse(error)) {
       throw new PortInUseError(port, setting, host);
     }
-    throw error;
+    throw explainListenError(error as NodeJS.ErrnoException, { host, port, setting });
   }
 }

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
-import { ListenError } from '../../../platform/http/server/server';
+import { ListenError } from '../../../platform/http/server/listen-error';
 
 /** What a URL leads to. */
 export interface PreviewTarget {

@@ -1,6 +1,8 @@
 import { chmod, lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDataDirectory } from '../../../platform/processes/data-directory';
+import { createLog } from '../../../platform/log/log';
+import { DataDirectoryError, openDataDirectory } from '../../../platform/processes/data-directory';
+import { awaitSpace } from '../../../platform/processes/disk/await-space';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 
 let dir: TempDir;
@@ -36,6 +38,17 @@ describe('the data directory', () => {
     expect(modes).toEqual(['700', '700', '700', '700', '755']);
     expect((await lstat(outside)).mode & 0o777).toBe(0o755);
   });
+
+  it.each(['/etc/passwd/x', '/dev/null/x', '/proc/x/y', '/proc', '/sys/x'])(
+    'is refused with its setting where it cannot be made or written to: %s',
+    async (path) => {
+      const refused = `BOARD_DATA_DIR: ${path} is not a directory that can be made and written to: `;
+      await expect(openDataDirectory(path)).rejects.toThrow(refused);
+      await expect(awaitSpace(path, { log: createLog({ name: 'test', level: 'silent' }) })).rejects.toThrow(
+        DataDirectoryError,
+      );
+    },
+  );
 
   it('may be behind a link', async () => {
     await mkdir(dataDir, { mode: 0o700 });
