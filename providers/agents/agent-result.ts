@@ -33,19 +33,25 @@ const printableDeep = (value: unknown): unknown => {
 };
 
 /**
- * Reads a `result` line. Claims that break the limits are left out with a problem that names them, and a status that
- * is unknown counts as `failed`: a result that cannot be understood must not pass for none at all.
+ * Reads a `result` line. Fields that break the limits are left out with a problem that names them, and a status that is
+ * unknown counts as `failed`: a result that cannot be understood must not pass for none at all. So does a `success` of
+ * which anything was left out: that may have been what speaks against it.
  */
 export function readAgentResult(line: Record<string, unknown>): ReadResult {
-  const parsed = agentResult.safeParse(printableDeep(line));
+  const fields = printableDeep(line) as Record<string, unknown>;
+  const parsed = agentResult.safeParse(fields);
   if (parsed.success) {
     return { result: parsed.data };
   }
   const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-  const status = agentResult.shape.status.safeParse(line.status);
-  const summary = typeof line.summary === 'string' ? printable(line.summary).slice(0, summaryLimit) : '';
+  const wrong = new Set(parsed.error.issues.map(({ path: [name] }) => name));
+  const claims = completionClaims.parse(
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !wrong.has(name))),
+  );
+  const status = agentResult.shape.status.exclude(['success']).safeParse(fields.status);
+  const summary = typeof fields.summary === 'string' ? fields.summary.slice(0, summaryLimit) : '';
   return {
-    result: { status: status.success ? status.data : 'failed', summary },
+    result: { status: status.success ? status.data : 'failed', summary, ...claims },
     problem: `The agent's result is not valid (${problem.slice(0, 1000)}).`,
   };
 }

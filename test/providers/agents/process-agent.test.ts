@@ -1,4 +1,5 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { identify, isSameProcess } from '../../../platform/processes/identity';
 import { eventually } from '../../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
@@ -74,6 +75,35 @@ describe('a process agent', () => {
     const outcome = await provider.run(dispatch, new RecordingSink(), never);
     expect(outcome.result).toEqual({ status: 'failed', summary: 'all good' });
     expect(outcome.error).toMatch(/status/);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['evidence', { evidence: Array.from({ length: 129 }, (_, id) => ({ id: `e${id}`, kind: 'commit' })) }, 'done'],
+    ['artifacts.0.reference', { artifacts: [{ name: 'a' }] }, 'done'],
+    ['blockers.0.summary', { blockers: [{ code: 'x' }] }, 'done'],
+    ['summary', { summary: 5 }, ''],
+    ['summary', { summary: 'x'.repeat(20_001) }, 'x'.repeat(20_000)],
+  ])('fails a success whose %s is not valid, and keeps its other fields', async (field, wrong, kept) => {
+    const verification = [{ gateId: 'tests', status: 'failed' }];
+    const line = JSON.stringify({ type: 'result', status: 'success', summary: 'done', verification, ...wrong });
+    const file = join(directory.path, 'result.json');
+    await writeFile(file, line);
+    const outcome = await provider.run(await aDispatch(directory, `cat ${file}`), new RecordingSink(), never);
+    expect(outcome.result).toEqual({ status: 'failed', summary: kept, verification });
+    expect(outcome.error).toContain(`(${field}: `);
+  });
+
+  it('fails a success with a verification of an unknown status, and keeps another status', async () => {
+    const verification = [{ gateId: 'tests', status: 'broken' }];
+    const outcomes = ['success', 'partial'].map(async (status) => {
+      const line = JSON.stringify({ type: 'result', status, verification });
+      return provider.run(await aDispatch(directory, `echo '${line}'`), new RecordingSink(), never);
+    });
+    const results = (await Promise.all(outcomes)).map(({ result }) => result);
+    expect(results).toEqual([
+      { status: 'failed', summary: '' },
+      { status: 'partial', summary: '' },
+    ]);
   });
 
   it('sees the variables it was allowed and none of the service', async () => {
