@@ -8,6 +8,7 @@ afterAll(() => board.close());
 
 const stdio = { kind: 'stdio', command: '/usr/bin/server' };
 const http = (fields: object = {}) => ({ kind: 'streamable-http', url: 'https://tools.example.org/mcp', ...fields });
+const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`;
 const create = (body: object) =>
   board.call('POST', '/api/tool-servers', { body: { displayName: 'Server', transport: stdio, ...body } });
 const pathsOf = (body: { details: { issues: { path: string }[] } }) => body.details.issues.map(({ path }) => path);
@@ -104,5 +105,35 @@ describe('tool servers', () => {
     const { status, body } = await create(fields);
     expect(status).toBe(400);
     expect(pathsOf(body)).toContain(path);
+  });
+
+  it.each<[string, object, string]>([
+    ['arguments', { transport: { ...stdio, args: ['--token', token] } }, 'transport.args.1'],
+    ['the address', { transport: http({ url: `https://example.org/mcp?token=${token}` }) }, 'transport.url'],
+    [
+      'the prefix of a header',
+      { transport: http({ headers: [{ name: 'Authorization', environmentKey: 'X', prefix: `Bearer ${token}` }] }) },
+      'transport.headers.0.prefix',
+    ],
+    ['the name', { displayName: token }, 'displayName'],
+  ])('are refused with a credential in %s, which is not repeated, and is not stored', async (_place, fields, path) => {
+    const refused = { status: 400, body: { details: { issues: [{ path, code: 'credential' }] } } };
+    const made = await create({ id: 'leaking', ...fields });
+    expect(made).toMatchObject(refused);
+    expect(JSON.stringify(made.body)).not.toContain(token);
+    expect((await board.call('GET', '/api/tool-servers/leaking')).status).toBe(404);
+
+    await create({ id: 'sealed' });
+    const body = { displayName: 'Server', transport: stdio, ...fields };
+    const replaced = await board.call('PUT', '/api/tool-servers/sealed', { body });
+    expect(replaced).toMatchObject(refused);
+    expect(JSON.stringify((await board.call('GET', '/api/tool-servers/sealed')).body)).not.toContain(token);
+  });
+
+  it('may name the variables and files that their credentials are in', async () => {
+    const args = ['--token-file', '/etc/server/token', '--api-key', '$KEY'];
+    const headers = [{ name: 'Authorization', environmentKey: 'SERVER_TOKEN', prefix: 'Bearer ' }];
+    expect((await create({ transport: { ...stdio, args, environmentKeys: ['SERVER_TOKEN'] } })).status).toBe(201);
+    expect((await create({ transport: http({ headers }) })).status).toBe(201);
   });
 });
