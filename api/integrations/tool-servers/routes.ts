@@ -17,6 +17,7 @@ import { toDefinition } from '../../../stores/integrations/tool-server-store';
 import type { ApiContext } from '../../context';
 import { recordRoutes } from '../../record-routes';
 import { withRevision } from '../../revisions';
+import { refuseRelativeCommands } from '../../settings/config/commands';
 import { refuseCredentials } from '../../settings/config/credentials';
 import { newItemId } from '../../tasks/tasks/items';
 import { plainField } from '../../tasks/tasks/plain-text';
@@ -37,6 +38,7 @@ export function toolServerRoutes(routes: Routes, context: ToolServerContext): vo
   const stored = (body: ToolServerWrite): ToolServerWrite => {
     assertAddressAllowed(body, env);
     refuseCredentials(body, 'name a variable in environmentKey(s), or a scope in credentialReferences, instead');
+    refuseRelativeCommands(body);
     return { ...body, displayName: plainField(body.displayName, 'displayName') };
   };
   const servers = recordRoutes(routes, {

@@ -18,6 +18,7 @@ import { slicePage } from '../../../platform/lists/slice';
 import { currentOperation } from '../../../platform/operations/operation';
 import type { ApiContext } from '../../context';
 import { setRevision, settingResource, statedRevision } from '../../revisions';
+import { refuseRelativeCommands } from './commands';
 import { refuseCredentials } from './credentials';
 
 const tag = 'config';
@@ -75,6 +76,7 @@ export function agentPresetRoutes(routes: Routes, { agents, hosts }: Pick<ApiCon
     },
     async ({ body, header }, ctx) => {
       refuseCredentials(body);
+      refuseRelativeCommands(body);
       const preset = findPreset(body.preset);
       assertFound(preset, 'preset', body.preset);
       const configured = configurePreset(preset, body, (await detections())(preset.id));

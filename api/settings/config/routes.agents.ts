@@ -12,6 +12,7 @@ import { parseOrRefuse } from '../../../platform/http/routing/validation';
 import type { AgentConfiguration } from '../../../stores/settings/agent-config-store';
 import type { ApiContext } from '../../context';
 import { setRevision, settingResource, statedRevision } from '../../revisions';
+import { refuseRelativeCommands } from './commands';
 import { refuseCredentials } from './credentials';
 
 const tag = 'config';
@@ -62,6 +63,7 @@ export function agentConfigRoutes(routes: Routes, { agents }: Pick<ApiContext, '
     },
     async ({ body, header }, ctx) => {
       refuseCredentials(body);
+      refuseRelativeCommands(body);
       const { agents: list, expectedRevision: bodyRevision } = Array.isArray(body)
         ? { ...parseOrRefuse(agentConfigList, { agents: body }), expectedRevision: undefined }
         : body;

@@ -1,3 +1,4 @@
+import { toolServerWrite } from '../../../contracts/integrations/tool-server';
 import { type ApiUnderTest, readKey, startWholeTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -99,6 +100,9 @@ describe('tool servers', () => {
       { transport: http({ headers: [{ name: 'Host', environmentKey: 'A_HOST' }] }) },
       'transport.headers.0.name',
     ],
+    ['a relative command', { transport: { ...stdio, command: './x' } }, 'transport.command'],
+    ['a relative command below', { transport: { ...stdio, command: 'bin/x' } }, 'transport.command'],
+    ['a relative command above', { transport: { ...stdio, command: '../x' } }, 'transport.command'],
     ['a pattern in the middle', { allowedTools: ['a*b'] }, 'allowedTools.0'],
     ['an unknown kind', { transport: { kind: 'sse', url: 'https://example.org' } }, 'transport.kind'],
   ])('are refused with %s', async (_case, fields, path) => {
@@ -128,6 +132,17 @@ describe('tool servers', () => {
     const replaced = await board.call('PUT', '/api/tool-servers/sealed', { body });
     expect(replaced).toMatchObject(refused);
     expect(JSON.stringify((await board.call('GET', '/api/tool-servers/sealed')).body)).not.toContain(token);
+  });
+
+  it('are not replaced with a relative command, and are shown with one of an earlier version', async () => {
+    await create({ id: 'moved' });
+    const body = { displayName: 'Server', transport: { ...stdio, command: 'bin/x' } };
+    expect((await board.call('PUT', '/api/tool-servers/moved', { body })).status).toBe(400);
+
+    const fields = toolServerWrite.parse(body);
+    await board.api.context.toolServers.create('earlier', fields);
+    const found = await board.call('GET', '/api/tool-servers/earlier');
+    expect(found).toMatchObject({ status: 200, body: { transport: { command: 'bin/x' } } });
   });
 
   it('may name the variables and files that their credentials are in', async () => {

@@ -164,6 +164,7 @@ describe('an agent from a preset', () => {
     ['an authentication that it has not', { preset: 'claude', authentication: 'none' }, 'authentication'],
     ['a variable of our own', { preset: 'gemini', environmentKeys: ['BOARD_ADMIN_KEY'] }, 'environmentKeys.0'],
     ['an unknown field', { preset: 'gemini', env: {} }, 'env'],
+    ['a relative command', { preset: 'gemini', command: 'bin/gemini' }, 'command'],
     ['a credential in its arguments', { preset: 'gemini', args: ['--key', `ghp_${'a1B2c3D4e5'.repeat(4)}`] }, 'args.1'],
   ])('is refused with %s', async (_case, body, path) => {
     const refused = await add(body);

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
 import { createHostStore } from '../../../stores/runs/hosts/host-store';
+import { anAgent } from '../../support/factories/agent';
 import { aRepository } from '../../support/git/repository';
 import { type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
@@ -69,6 +70,13 @@ describe('agents', () => {
       [{ type: 'a', name: 'A', provider: 'remote-callback', reattach: true }],
       '0.reattach',
     ],
+    ['a relative command', { agents: [agent('a', { command: './x' })] }, 'agents.0.command'],
+    ['a relative command in a bare list', [agent('a', { command: 'bin/x' })], '0.command'],
+    [
+      'a relative command of a tool server',
+      { agents: [agent('a', { provider: 'acp', mcpServers: [{ type: 'stdio', name: 'files', command: '../x' }] })] },
+      'agents.0.mcpServers.0.command',
+    ],
     ['an unknown provider', { agents: [agent('a', { provider: 'magic' })] }, 'agents.0.provider'],
     ['an unknown provider in a bare list', [agent('a', { provider: 'magic' })], '0.provider'],
   ])('are refused with %s', async (_case, body, path, message = expect.any(String)) => {
@@ -113,6 +121,12 @@ describe('agents', () => {
     ];
     const answer = await put([agent('a', { args, environmentKeys: ['MODEL_KEY', 'GITHUB_TOKEN'] })]);
     expect(answer).toMatchObject({ status: 200, body: { agents: [{ args }] } });
+  });
+
+  it('are shown as they were stored, with a relative command of an earlier version', async () => {
+    await board.api.context.agents.replace([anAgent({ command: './x' })]);
+    const { status, body } = await board.call('GET', '/api/config/agents');
+    expect([status, body.agents[0].command]).toEqual([200, './x']);
   });
 
   it('are replaced by exactly one of many who have seen the same revision', async () => {
