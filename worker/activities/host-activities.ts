@@ -100,6 +100,7 @@ export function createHostActivities(
       offered: (agent, offer) => probing.offered(agent, offer),
       stops,
       outputArtifacts,
+      telemetry: stores.telemetry,
       phases: stores.phases,
       agentSettings,
       self,

@@ -24,7 +24,10 @@ interface TelemetryDependencies {
 const maxAttempts = 1_000;
 
 /** Reports that a run has begun, once however often it is called. */
-export async function reportStart({ telemetry }: Pick<TelemetryDependencies, 'telemetry'>, record: AttemptRecord) {
+export async function reportStart(
+  { telemetry }: { telemetry: Pick<TelemetryStore, 'record'> },
+  record: AttemptRecord,
+): Promise<void> {
   if (record.startedAt === undefined) {
     return;
   }

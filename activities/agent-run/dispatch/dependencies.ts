@@ -11,6 +11,7 @@ import type { RunEventStore } from '../../../stores/runs/event-store';
 import type { OutputArtifactStore } from '../../../stores/runs/output-store';
 import type { PhaseStore } from '../../../stores/runs/phase-store';
 import type { FeedStore } from '../../../stores/system/feed-store';
+import type { TelemetryStore } from '../../../stores/system/telemetry-store';
 import type { WorktreeFences } from '../../worktree/fences';
 import type { HoldDependencies } from '../admission/hold';
 import type { KeepWorkDependencies } from '../completion/keep-work';
@@ -38,6 +39,7 @@ export interface DispatchDependencies
   events: RunEventStore;
   stops: AgentStops;
   feed: FeedStore;
+  telemetry: Pick<TelemetryStore, 'record'>;
   git: Git;
   fences: WorktreeFences;
   providers: ProviderRegistry;

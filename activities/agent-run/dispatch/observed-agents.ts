@@ -16,6 +16,7 @@ import type { ToolRulings } from '../../../stores/governance/tool-rulings';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { storeCaptured } from '../../output-cleanup/activities';
 import { sourceOf } from '../../shared/event-source';
+import { reportStart } from '../completion/run-telemetry';
 import { goesOnWith } from '../prepare/launch-snapshot';
 import type { AgentDecider } from './agent-approvals';
 import { checkpointRun } from './checkpoints';
@@ -163,18 +164,22 @@ export function createObservedAgents(deps: DispatchDependencies) {
     const startedAt = deps.now().toISOString();
     // It changes nothing of an attempt that runs already, and refuses one that moved on while this worker was asleep: its agent
     // is ended before its first message.
-    const isStarted = await withSpace(() =>
+    const begun = await withSpace(() =>
       deps.attempts.start(record._id, {
         process: { ...process, hostId: deps.hostId },
         startedAt,
         supervisor: deps.self,
       }),
     );
-    if (!isStarted && !(await deps.attempts.isSupervisedBy(record._id, deps.self))) {
+    if (!begun && !(await deps.attempts.isSupervisedBy(record._id, deps.self))) {
       throw new AttemptMovedOnError(record._id);
     }
     await withSpace(() => deps.events.append(sourceOf(record), events));
     await withSpace(() => deps.feed.append({ type: 'agent.status' }));
+    // The end of the run reports a start that could not be reported here.
+    await reportStart(deps, begun ?? record).catch((error: unknown) =>
+      deps.log.warn({ err: error, attemptId: record._id }, 'start of a run not reported'),
+    );
     deps.live.add(record._id, agent);
   }
 

@@ -1,3 +1,4 @@
+import { eventually } from '../../../platform/testing/eventually';
 import { scriptAgent } from '../../support/caller';
 import { aRepository } from '../../support/git/repository';
 import { type Stack, startStack } from '../../support/stack/stack';
@@ -56,6 +57,20 @@ test('a run reports its start, its end and what it used of each model, and its c
   const again = await run({}, { id });
   expect(again.status.attemptId).not.toBe(status.attemptId);
   expect(await stack.call.ok('GET', `/api/tasks/${id}`)).toMatchObject({ actualCost: 3.6 });
+});
+
+test('a run reports its start while its agent works', async () => {
+  const description = JSON.stringify({ stays: true });
+  const { id } = await stack.call.createTask({ title: 'Stays', description, git: { repo: 'sample' } });
+  const { attemptId } = await stack.call.start(id, { agent: 'as-told' });
+  await eventually(async () => expect(await events(id)).toHaveLength(1), { withinMs: 20_000 });
+  const { state, attempt } = await stack.call.status(id);
+  expect(state).toBe('running');
+  expect(await events(id)).toMatchObject([{ type: 'run.started', attemptId, timestamp: attempt.startedAt }]);
+  await stack.call.ok('POST', `/api/agents/${id}/stop`, { attemptId });
+  await stack.call.ended(id);
+  const types = (await events(id)).map(({ type }: { type: string }) => type);
+  expect(types.sort()).toEqual(['run.completed', 'run.started']);
 });
 
 test('a launch that was refused reports nothing', async () => {
