@@ -7,6 +7,7 @@ import { notFound } from '../../../platform/errors/app-error';
 import { answersNotModified } from '../../../platform/http/response';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
+import { assertOnBoard } from '../dependencies/blocked-by';
 import { applyToMany } from '../tasks/apply-to-many';
 import { answerListing, createListing } from '../tasks/listing';
 import { moveTask, promoting } from '../tasks/moves';
@@ -78,6 +79,7 @@ export function backlogRoutes(routes: Routes, context: Pick<ApiContext, 'board' 
       audit: (_request, { id, title }) => ({ action: 'backlog.create', resource: id, details: { title } }),
     },
     async ({ body, auth }, ctx) => {
+      await assertOnBoard(board, { blockedBy: body.blockedBy, path: 'blockedBy' });
       const created = await board.create(withPlainTitles(body), { actor: auth.actor, location: 'backlog' });
       setTaskHeaders(ctx, created);
       ctx.set('Location', `/api/backlog/${created.id}`);

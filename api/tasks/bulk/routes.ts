@@ -1,6 +1,8 @@
 import { bulkUpdate, bulkUpdated, reordered, taskOrder } from '../../../contracts/tasks/bulk';
+import type { TaskPatch } from '../../../contracts/tasks/task';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
+import { checkingBlockedBy } from '../dependencies/blocked-by';
 import { applyToMany } from '../tasks/apply-to-many';
 import { taskChange } from '../tasks/change';
 import { assertNotArchived } from '../tasks/locations';
@@ -36,15 +38,18 @@ export function bulkRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       audit: (_request, { updated: taskIds }) => ({ action: 'tasks.bulk_update', details: { taskIds } }),
     },
     async ({ body, auth }) => {
-      const patch = body.updates ? withPlainTitles(body.updates, 'updates.') : { status: body.status };
+      const patch: TaskPatch = body.updates ? withPlainTitles(body.updates, 'updates.') : { status: body.status };
       const { done, failed } = await applyToMany(body.taskIds ?? body.ids ?? [], (id) =>
-        board.update(
-          id,
-          (current, location) => {
-            assertNotArchived(current, location);
-            return taskChange(patch, current);
-          },
-          { actor: auth.actor },
+        checkingBlockedBy(board, { id, blockedBy: patch.blockedBy, path: 'updates.blockedBy' }, (assertHeld) =>
+          board.update(
+            id,
+            (current, location) => {
+              assertHeld();
+              assertNotArchived(current, location);
+              return taskChange(patch, current);
+            },
+            { actor: auth.actor },
+          ),
         ),
       );
       return { updated: done, count: done.length, failed };

@@ -2,7 +2,7 @@ import type { TaskContext } from '../../../contracts/tasks/context';
 import type { Task } from '../../../contracts/tasks/task';
 import { AppError } from '../../../platform/errors/app-error';
 import type { Board } from '../../../stores/board-files/types';
-import type { TaskGraph } from '../dependencies/graph';
+import { awaitedBy, type TaskGraph } from '../dependencies/graph';
 
 type Neighbour = TaskContext['dependencies']['blocks'][number];
 
@@ -13,12 +13,12 @@ const maxNeighbours = 200;
 export async function dependencyContext(
   board: Pick<Board, 'get'>,
   graph: TaskGraph,
-  { id, dependencies }: Task,
+  task: Task,
 ): Promise<TaskContext['dependencies']> {
   // The graph is the board's memory, which a file that was just written by hand may be ahead of.
   const [depends_on, blocks] = await Promise.all([
-    neighbours(board, [...(dependencies?.depends_on ?? []), ...graph.upstream(id)]),
-    neighbours(board, [...(dependencies?.blocks ?? []), ...graph.downstream(id)]),
+    neighbours(board, [...awaitedBy(task), ...graph.upstream(task.id)]),
+    neighbours(board, [...(task.dependencies?.blocks ?? []), ...graph.downstream(task.id)]),
   ]);
   return { depends_on, blocks };
 }

@@ -1,20 +1,13 @@
 import type { Task, TaskDependencies } from '../../../contracts/tasks/task';
-import { assertFound, notFound, validationError } from '../../../platform/errors/app-error';
+import { assertFound, notFound } from '../../../platform/errors/app-error';
+import { compact } from '../../../platform/json/compact';
 import { assertRevision } from '../../../stores/board-files/next-version';
 import type { Board, Writer } from '../../../stores/board-files/types';
 import { assertNotArchived } from '../tasks/locations';
-import { createGraphReader } from './read-graph';
+import { assertNoCircle, type Dependency, type DependencyBoard, lockName } from './circle';
+import { awaitedBy } from './graph';
 
-/** One task waits for another. */
-export interface Dependency {
-  waiting: string;
-  awaited: string;
-}
-
-export type DependencyBoard = Pick<Board, 'exclusive' | 'get' | 'list' | 'update' | 'version'>;
-
-/** The name of the lock under which dependencies are added, one at a time on the whole board. */
-const lockName = 'dependencies';
+export type ChangeableBoard = DependencyBoard & Pick<Board, 'update'>;
 
 /**
  * Makes a task wait for another. It is written in the file of the task that waits and nowhere else, so nothing is ever half
@@ -26,7 +19,7 @@ const lockName = 'dependencies';
  * @throws AppError 404, 409 for a stale revision or an archived task, 400 when there would be a circle
  */
 export async function addDependency(
-  board: DependencyBoard,
+  board: ChangeableBoard,
   task: string,
   { dependency, field, writer }: { dependency: Dependency; field: string; writer: Writer },
 ): Promise<Task> {
@@ -36,12 +29,8 @@ export async function addDependency(
       assertFound(await board.get(id), 'task', id);
     }
     const before = await currentTask(board, task);
-    const circle = await circleOf(board, dependency);
-    if (circle) {
-      throw wouldCreateCycle(field, circle);
-    }
-    const { dependencies } = await currentTask(board, waiting);
-    if (dependencies?.depends_on?.includes(awaited)) {
+    await assertNoCircle(board, dependency, field);
+    if (awaitedBy(await currentTask(board, waiting)).includes(awaited)) {
       return before;
     }
     if (task !== waiting) {
@@ -69,7 +58,7 @@ export async function addDependency(
  * @throws AppError 404 for an unknown task and when neither waits for the other, 409 for a stale revision
  */
 export async function removeDependencies(
-  board: DependencyBoard,
+  board: ChangeableBoard,
   task: string,
   { other, writer }: { other: string; writer: Writer },
 ): Promise<Task> {
@@ -90,61 +79,26 @@ export async function removeDependencies(
   return changed;
 }
 
-async function currentTask(board: DependencyBoard, id: string): Promise<Task> {
+async function currentTask(board: ChangeableBoard, id: string): Promise<Task> {
   const boardTask = await board.get(id);
   assertFound(boardTask, 'task', id);
   return boardTask.task;
 }
 
+/** Whether a task waits for another, or has the other wait for it. */
 const names = (task: Task | undefined, other: string): boolean =>
-  [task?.dependencies?.depends_on, task?.dependencies?.blocks].some((ids) => ids?.includes(other));
+  task !== undefined && [...awaitedBy(task), ...(task.dependencies?.blocks ?? [])].includes(other);
 
 /** The task without `other` in its dependencies; lists that are empty then are left out. */
-function without({ dependencies = {} }: Task, other: string): { dependencies: TaskDependencies | undefined } {
-  const { depends_on = [], blocks = [], ...rest } = dependencies;
-  const remaining = Object.entries({ depends_on, blocks })
-    .map(([side, ids]) => [side, ids.filter((id) => id !== other)] as const)
-    .filter(([, ids]) => ids.length > 0);
-  const left: TaskDependencies = { ...rest, ...Object.fromEntries(remaining) };
-  return { dependencies: Object.keys(left).length > 0 ? left : undefined };
+function without({ dependencies = {}, blockedBy }: Task, other: string): Pick<Task, 'dependencies' | 'blockedBy'> {
+  const { depends_on, blocks, ...rest } = dependencies;
+  const remaining = (ids: readonly string[] = []): string[] | undefined => {
+    const left = ids.filter((id) => id !== other);
+    return left.length > 0 ? left : undefined;
+  };
+  const left: TaskDependencies = {
+    ...rest,
+    ...compact({ depends_on: remaining(depends_on), blocks: remaining(blocks) }),
+  };
+  return { dependencies: Object.keys(left).length > 0 ? left : undefined, blockedBy: remaining(blockedBy) };
 }
-
-/**
- * The way from the awaited task back to the one that is to wait for it, when there is one. Every step reads the task's
- * file, since another process may just have added a dependency; `blocks`, which only a hand writes, is taken from memory.
- */
-async function circleOf(board: DependencyBoard, { waiting, awaited }: Dependency): Promise<string[] | undefined> {
-  const graph = createGraphReader(board)();
-  /** From where each task was reached first. */
-  const reachedFrom = new Map<string, string | undefined>([[awaited, undefined]]);
-  // A map that grows while it is walked is walked to its new end.
-  for (const id of reachedFrom.keys()) {
-    if (id === waiting) {
-      return wayTo(id, reachedFrom);
-    }
-    const read = (await board.get(id))?.task;
-    for (const next of [...(read?.dependencies?.depends_on ?? []), ...graph.upstream(id)]) {
-      if (!reachedFrom.has(next)) {
-        reachedFrom.set(next, id);
-      }
-    }
-  }
-  return undefined;
-}
-
-function wayTo(end: string, reachedFrom: ReadonlyMap<string, string | undefined>): string[] {
-  const way: string[] = [];
-  for (let id: string | undefined = end; id !== undefined; id = reachedFrom.get(id)) {
-    way.unshift(id);
-  }
-  return way;
-}
-
-/** Tasks of a circle that a refusal names. */
-const shownTasks = 10;
-
-const wouldCreateCycle = (field: string, circle: string[]) =>
-  validationError(
-    [{ path: field, message: `waits for the task: ${circle.slice(-shownTasks).join(' → ')}`, code: 'custom' }],
-    'Adding this dependency would create a cycle',
-  );

@@ -6,11 +6,17 @@ export interface TaskGraph {
   find(id: string): Task | undefined;
   /** Whether the task is on the active board. */
   isActive(id: string): boolean;
-  /** The ids a task waits for: its own `depends_on`, and the tasks whose `blocks` name it. Also of tasks that are gone. */
+  /** The ids a task waits for: its own `depends_on` and `blockedBy`, and the tasks whose `blocks` name it. Also of tasks that are gone. */
   upstream(id: string): string[];
   /** The ids that wait for a task: the reverse. */
   downstream(id: string): string[];
 }
+
+/** The ids that a task's own file states it waits for; `blockedBy` is the older form of `depends_on`. */
+export const awaitedBy = ({ dependencies, blockedBy }: Task): string[] => [
+  ...(dependencies?.depends_on ?? []),
+  ...(blockedBy ?? []),
+];
 
 /** Builds the graph from tasks and the folder each is in. */
 export function taskGraph(tasks: Iterable<{ task: Task; location: TaskLocation }>): TaskGraph {
@@ -24,7 +30,7 @@ export function taskGraph(tasks: Iterable<{ task: Task; location: TaskLocation }
   for (const place of tasks) {
     const { id, dependencies } = place.task;
     located.set(id, place);
-    for (const awaited of dependencies?.depends_on ?? []) {
+    for (const awaited of awaitedBy(place.task)) {
       waits(id, awaited);
     }
     for (const waiting of dependencies?.blocks ?? []) {
@@ -39,11 +45,11 @@ export function taskGraph(tasks: Iterable<{ task: Task; location: TaskLocation }
   };
 }
 
-/** The tasks a task waits for, whether they are done or not; `blockedBy` is the older form of the same. */
-export function blockersOf(graph: TaskGraph, { id, dependencies, blockedBy }: Task): Task[] {
-  const ids = new Set([...(dependencies?.depends_on ?? []), ...graph.upstream(id), ...(blockedBy ?? [])]);
-  ids.delete(id);
-  return [...ids].map((blocker) => graph.find(blocker)).filter((task) => task !== undefined);
+/** The tasks a task waits for, whether they are done or not. */
+export function blockersOf(graph: TaskGraph, task: Task): Task[] {
+  const ids = new Set([...awaitedBy(task), ...graph.upstream(task.id)]);
+  ids.delete(task.id);
+  return [...ids].map((id) => graph.find(id)).filter((blocker) => blocker !== undefined);
 }
 
 export const isUnfinished = ({ status }: Task): boolean => status !== 'done';

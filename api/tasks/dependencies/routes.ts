@@ -15,7 +15,8 @@ import { slicePage } from '../../../platform/lists/slice';
 import type { ApiContext } from '../../context';
 import { setTaskHeaders } from '../tasks/present';
 import { writerOf } from '../tasks/task-changer';
-import { addDependency, type Dependency, removeDependencies } from './change';
+import { addDependency, removeDependencies } from './change';
+import type { Dependency } from './circle';
 import { blockersOf, dependencyTree, isUnfinished } from './graph';
 import { createGraphReader } from './read-graph';
 

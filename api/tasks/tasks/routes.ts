@@ -4,6 +4,7 @@ import { task, taskCounts, taskCreate, taskList, taskPatch, taskQuery } from '..
 import { assertFound } from '../../../platform/errors/app-error';
 import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
+import { assertOnBoard } from '../dependencies/blocked-by';
 import { answerListing, createListing } from './listing';
 import { assertNotRunning } from './locations';
 import { withPlainTitles } from './plain-text';
@@ -62,6 +63,7 @@ export function taskRoutes(routes: Routes, context: Pick<ApiContext, 'board' | '
       audit: (_request, { id, title }) => ({ action: 'task.create', resource: id, details: { title } }),
     },
     async ({ body, auth }, ctx) => {
+      await assertOnBoard(board, { blockedBy: body.blockedBy, path: 'blockedBy' });
       const created = await board.create(withPlainTitles(body), { actor: auth.actor });
       setTaskHeaders(ctx, created);
       ctx.set('Location', `/api/tasks/${created.id}`);

@@ -5,6 +5,7 @@ import type { HttpContext } from '../../../platform/http/context';
 import type { TaskChange } from '../../../stores/board-files/types';
 import type { ApiContext } from '../../context';
 import { createBeginGate, traceBlocked } from '../dependencies/begin-gate';
+import { checkingBlockedBy } from '../dependencies/blocked-by';
 import { taskChange } from './change';
 import { withPlainTitles } from './plain-text';
 import { createTaskChanger, type TaskChangeRequest } from './task-changer';
@@ -31,13 +32,17 @@ export function createTaskPatcher({ board, traces }: Pick<ApiContext, 'board' | 
   return async (request, ctx, assertLocation) => {
     const patch = withPlainTitles(request.body);
     const assertMayBegin = await beginGate(request.params.taskId, patch.status);
-    return changeTask(request, ctx, (current, location) => {
-      assertLocation?.(current, location);
-      assertMayBegin(current);
-      const changed = taskChange(patch, current);
-      assertKeepsReview(current, changed, request.auth);
-      return changed;
-    }).catch((error: unknown) => traceBlocked(traces, request.params.taskId, error));
+    const { blockedBy } = patch;
+    return checkingBlockedBy(board, { id: request.params.taskId, blockedBy, path: 'blockedBy' }, (assertHeld) =>
+      changeTask(request, ctx, (current, location) => {
+        assertHeld();
+        assertLocation?.(current, location);
+        assertMayBegin(current);
+        const changed = taskChange(patch, current);
+        assertKeepsReview(current, changed, request.auth);
+        return changed;
+      }),
+    ).catch((error: unknown) => traceBlocked(traces, request.params.taskId, error));
   };
 }
 

@@ -15,7 +15,8 @@ const planned = (fields = {}) => create(fields, '/api/backlog');
 
 describe('POST /api/backlog', () => {
   it('creates a task that is not on the board', async () => {
-    const fields = { project: 'atlas', sprint: '7', priority: 'high', agent: 'example', blockedBy: [missingTask] };
+    const blockedBy = [(await create()).id];
+    const fields = { project: 'atlas', sprint: '7', priority: 'high', agent: 'example', blockedBy };
     const { status, headers, body } = await post('/api/backlog', { title: 'A <b>plan</b>', ...fields });
     expect(status).toBe(201);
     expect(body).toMatchObject({ title: 'A plan', status: 'todo', revision: 1, ...fields });

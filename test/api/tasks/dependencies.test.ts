@@ -22,6 +22,8 @@ const remove = (id: string, targetId: string, options = {}) =>
   board.call('DELETE', `/api/tasks/${id}/dependencies/${targetId}`, options);
 const read = async (id: string, what = 'dependencies') => (await board.call('GET', `/api/tasks/${id}/${what}`)).body;
 const idsOf = (tasks: Task[]): string[] => tasks.map(({ id }) => id);
+const patch = (id: string, blockedBy: string[], path = '/api/tasks', api = board) =>
+  api.call('PATCH', `${path}/${id}`, { body: { blockedBy } });
 const begin = (id: string) => board.call('PATCH', `/api/tasks/${id}`, { body: { status: 'in-progress' } });
 /** What only a hand or an older client writes. */
 const write = (id: string, fields: Partial<Task>) =>
@@ -139,6 +141,59 @@ describe('POST /api/tasks/:id/dependencies', () => {
   });
 });
 
+describe('blockedBy', () => {
+  it('is a dependency in every view of it', async () => {
+    const [a, b] = [await create(), await create({ title: 'first' })];
+    const { body: changed } = await patch(a.id, [b.id]);
+    expect(await read(a.id)).toEqual({ depends_on: [b], blocks: [] });
+    expect(await read(b.id)).toEqual({ depends_on: [], blocks: [changed] });
+    expect(await read(a.id, 'dependency-graph')).toMatchObject({ upstream: [{ task: { id: b.id } }], downstream: [] });
+    expect((await read(a.id, 'context')).dependencies.depends_on).toMatchObject([{ id: b.id, title: 'first' }]);
+    expect((await add(a.id, { depends_on: b.id })).body).toMatchObject({ revision: 2 });
+  });
+
+  it('leads into no circle, whatever adds to it', async () => {
+    const [a, b] = [await create(), await create()];
+    const circle = { status: 400, body: { error: 'Adding this dependency would create a cycle' } };
+    expect(await patch(a.id, [b.id])).toMatchObject({ status: 200 });
+    expect(await add(b.id, { depends_on: a.id })).toMatchObject(circle);
+    const refused = await patch(b.id, [a.id]);
+    expect(refused).toMatchObject(circle);
+    expect(refused.body.details.issues).toMatchObject([{ path: 'blockedBy.0' }]);
+    expect(await patch(a.id, [b.id, a.id])).toMatchObject(circle);
+    const bulk = await post('/api/tasks/bulk-update', { ids: [a.id, b.id], updates: { blockedBy: [b.id] } });
+    expect(bulk.body).toEqual({ updated: [a.id], count: 1, failed: [{ id: b.id, error: circle.body.error }] });
+    const planned = await create({ blockedBy: [a.id] }, '/api/backlog');
+    expect(await patch(a.id, [planned.id])).toMatchObject(circle);
+    expect(await patch(planned.id, [planned.id], '/api/backlog')).toMatchObject(circle);
+  });
+
+  it('names tasks of the board only, but keeps what a hand has written', async () => {
+    const [a, b] = [await create(), await create()];
+    const unknown = { status: 400, body: { details: { issues: [{ path: 'blockedBy.1' }] } } };
+    for (const path of ['/api/tasks', '/api/backlog']) {
+      expect(await post(path, { title: 'waits', blockedBy: [b.id, missingTask] })).toMatchObject(unknown);
+    }
+    expect(await patch(a.id, [b.id, missingTask])).toMatchObject(unknown);
+    const bulk = await post('/api/tasks/bulk-update', { ids: [a.id], updates: { blockedBy: [missingTask] } });
+    expect(bulk.body.failed).toEqual([{ id: a.id, error: expect.stringContaining(missingTask) }]);
+    await write(a.id, { blockedBy: [missingTask, a.id] });
+    expect(await patch(a.id, [missingTask, a.id, b.id])).toMatchObject({ status: 200 });
+    expect(await patch(missingTask, [b.id])).toMatchObject({ status: 404 });
+  });
+
+  it('lets no two requests close a circle together, in one process or in two', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const [a, b] = [await create(), await create()];
+      const replies = await Promise.all([
+        patch(a.id, [b.id], '/api/tasks', replica),
+        round % 2 ? patch(b.id, [a.id]) : add(b.id, { depends_on: a.id }),
+      ]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    }
+  });
+});
+
 describe('DELETE /api/tasks/:id/dependencies/:targetId', () => {
   it.each(['the waiting task', 'the awaited task'])('ends a dependency from the side of %s', async (side) => {
     const [a, b] = [await create(), await create()];
@@ -164,6 +219,16 @@ describe('DELETE /api/tasks/:id/dependencies/:targetId', () => {
     await board.call('DELETE', `/api/tasks/${b.id}`);
     expect(await read(a.id, 'blocking-status')).toMatchObject({ isBlocked: false });
     expect(await remove(a.id, b.id)).toMatchObject({ status: 200 });
+  });
+
+  it.each(['the waiting task', 'the awaited task'])('ends what is in blockedBy from the side of %s', async (side) => {
+    const [a, b, c] = [await create(), await create(), await create()];
+    await patch(a.id, [b.id, c.id]);
+    const [from, to] = side === 'the waiting task' ? [a, b] : [b, a];
+    expect(await remove(from.id, to.id)).toMatchObject({ status: 200, body: { id: from.id } });
+    expect((await get(a.id)).blockedBy).toEqual([c.id]);
+    expect(await remove(a.id, c.id)).toMatchObject({ status: 200 });
+    expect(await get(a.id)).not.toHaveProperty('blockedBy');
   });
 
   it('needs the permission to write and the revision that was seen', async () => {
