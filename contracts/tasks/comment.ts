@@ -8,7 +8,8 @@ export const maxComments = 1_000;
 export const comment = z
   .looseObject({
     id: z.string().max(64),
-    author: text(100, 1),
+    /** A comment that was written by hand may be without it. */
+    author: text(100, 1).default('unknown'),
     text: text(2000, 1),
     timestamp,
     revision: revision.default(1),

@@ -44,6 +44,19 @@ describe('task document', () => {
     },
   );
 
+  test.each([
+    ['comments', 'text', { author: 'unknown', timestamp: writtenAt.toISOString(), revision: 1 }],
+    ['subtasks', 'title', { completed: false }],
+    ['verificationSteps', 'description', { checked: false }],
+    ['deliverables', 'title', { type: 'other', status: 'pending' }],
+    ['observations', 'content', { type: 'context', score: 5 }],
+  ])('reads %s that have an id and a %s alone', (field, text, defaults) => {
+    const part = { id: 'p1', [text]: 'hi' };
+    const { task, source } = parseTask(`---\nid: TASK-1\n${field}: ${JSON.stringify([part])}\n---\n`, writtenAt);
+    expect(task[field]).toMatchObject([{ ...part, ...defaults }]);
+    expect(parseTask(printTask(task, { original: source }), new Date(0)).task).toEqual(task);
+  });
+
   test('reads the times under our names and keeps what no schema knows', () => {
     const task = read(whole);
     expect(task).toMatchObject({

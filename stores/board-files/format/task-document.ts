@@ -1,7 +1,7 @@
 import { type Task, task as taskContract } from '../../../contracts/tasks/task';
 import type { FieldIssue } from '../../../platform/errors/app-error';
 import { type FrontMatter, FrontMatterError, type Notation, parseFrontMatter, printFrontMatter } from './front-matter';
-import { plain, wellFormed, withDefaultsFrom } from './plain';
+import { isRecord, plain, wellFormed, withDefaultsFrom } from './plain';
 
 /** The text is not a task; the message names the fields as the file spells them, for the person who mends it. */
 export class TaskDocumentError extends Error {
@@ -35,7 +35,7 @@ const fieldOrder = [
 ];
 
 /**
- * Reads a task file. Missing fields are filled in: title `Untitled`, the contract's defaults, `writtenAt` for the times. Fields
+ * Reads a task file. Missing fields are filled in: title `Untitled`, the contract's defaults, `writtenAt` for the times, also those of comments. Fields
  * outside the contract, also nested ones, are preserved.
  *
  * @throws TaskDocumentError
@@ -58,6 +58,7 @@ export function taskOf(source: FrontMatter, writtenAt: Date): Task {
     revision: 1,
     description: source.body,
     ...withoutEmptyFields(fields),
+    ...(Array.isArray(fields.comments) && { comments: fields.comments.map(withTimestamp(writtenAt)) }),
     createdAt: timeOf(created ?? fields.createdAt, writtenAt),
     updatedAt: timeOf(updated ?? fields.updatedAt, writtenAt),
   };
@@ -108,6 +109,12 @@ function withoutEmptyFields(fields: Record<string, unknown>): Record<string, unk
   const isTaskField = (name: string) => name in taskContract.shape && name !== 'blockedReason';
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== null || !isTaskField(name)));
 }
+
+/** A comment as it is, with the time of its file where it has none of its own. */
+const withTimestamp = (writtenAt: Date) => (comment: unknown) =>
+  isRecord(comment) && (comment.timestamp ?? undefined) === undefined
+    ? { ...comment, timestamp: writtenAt.toISOString() }
+    : comment;
 
 /** People write `2026-01-31` or a local time; the contract refuses anything that is not a time. */
 export function timeOf(value: unknown, absent: Date): unknown {

@@ -1,3 +1,4 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -40,6 +41,21 @@ describe('comments API', () => {
     expect(gone.body.comments).toEqual([expect.objectContaining({ text: 'first' })]);
     const again = await board.call('DELETE', `/api/tasks/${id}/comments/${second.id}`);
     expect(again).toMatchObject({ status: 404, body: { details: { resource: 'comment', id: second.id } } });
+  });
+
+  it('reads, changes and joins a comment that was written by hand with an id and a text alone', async () => {
+    const { id } = await board.createTask();
+    const [file = ''] = (await readdir(`${board.dataDir}/tasks/active`)).filter((name) => name.startsWith(id));
+    const path = `${board.dataDir}/tasks/active/${file}`;
+    const written = await readFile(path, 'utf8');
+    await writeFile(path, written.replace('created:', 'comments: [{id: c1, text: hi}]\ncreated:'));
+    const read = await board.call('GET', `/api/tasks/${id}/comments`);
+    expect(read.body).toMatchObject([{ id: 'c1', text: 'hi', author: 'unknown', revision: 1 }]);
+    expect(Math.abs(Date.parse(read.body[0].timestamp) - Date.now())).toBeLessThan(60_000);
+    const { body } = await comment(id, { author: 'ada', text: 'second' });
+    expect(body.comments).toEqual([...read.body, expect.objectContaining({ text: 'second' })]);
+    const changed = await board.call('PATCH', `/api/tasks/${id}/comments/c1`, { body: { text: 'better' } });
+    expect(changed.body.comments[0]).toMatchObject({ text: 'better', timestamp: read.body[0].timestamp, revision: 2 });
   });
 
   it('loses none of fifty comments that are written at once', async () => {
