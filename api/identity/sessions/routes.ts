@@ -1,6 +1,6 @@
 import { authContext, authStatus, wsTicket } from '../../../contracts/identity/session';
 import type { AuthContext } from '../../../platform/http/auth/auth';
-import { authorize } from '../../../platform/http/auth/authorize';
+import { authenticated, authorize } from '../../../platform/http/auth/authorize';
 import { presentedCredentials } from '../../../platform/http/auth/credentials';
 import { callerAddressBehind } from '../../../platform/http/limits/caller-address';
 import { routeLimit } from '../../../platform/http/limits/rate-limit';
@@ -39,15 +39,15 @@ export function authRoutes(routes: Routes, context: ApiContext): void {
     },
     async ({ auth }, ctx) => {
       limitStatus(ctx, addressKey(addressOf(ctx.req)));
-      const authenticated = auth.authMethod !== 'none';
+      const isAuthenticated = auth.authMethod !== 'none';
       const session = auth.sessionId === undefined ? undefined : await sessions.get(auth.sessionId);
       return {
         needsSetup: env.BOARD_AUTH_ENABLED && (await passwords.get(owner)) === undefined,
-        authenticated,
+        authenticated: isAuthenticated,
         sessionExpiry: session?.expiresAt ?? null,
         authEnabled: env.BOARD_AUTH_ENABLED,
         oidc: env.BOARD_OIDC_ISSUER !== undefined,
-        role: authenticated ? auth.role : null,
+        role: isAuthenticated ? auth.role : null,
       };
     },
   );
@@ -59,7 +59,8 @@ export function authRoutes(routes: Routes, context: ApiContext): void {
       operationId: 'getAuthContext',
       summary: 'Read the role, permissions and identity of the caller',
       tag,
-      permission: 'workspace:read',
+      // A caller learns here what it may do, whatever that is.
+      permission: authenticated,
       response: authContext,
     },
     async ({ auth }) => ownContext(auth),

@@ -59,7 +59,7 @@ export function roleList(document: OpenApiDocument): string {
     '## Operations',
     ...sections,
     '### Without a role',
-    'Open to every caller (`public`), or for another credential than that of a role.',
+    'Open to every caller (`public`) or to every one with a valid credential (`authenticated`), or for another credential than that of a role.',
     others.join('\n'),
   ].join('\n\n');
 }

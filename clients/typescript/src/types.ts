@@ -10324,6 +10324,7 @@ export interface components {
         /** @enum {string} */
         ClientMode: "desktop-local" | "desktop-remote" | "mobile" | "pwa" | "cli" | "mcp" | "server";
         Comment: {
+            /** @default unknown */
             author: string;
             createdBy?: string;
             id: string;

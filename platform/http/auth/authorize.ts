@@ -4,6 +4,9 @@ import { isReadMethod } from '../context';
 import type { AuthContext } from './auth';
 import { isOfOwnPage, isOfUnnamedSibling } from './loopback';
 
+/** What an operation needs that every caller with a valid credential may use, whatever its permissions. */
+export const authenticated = 'authenticated';
+
 interface AuthorizedRequest {
   method: string;
   credential?: 'attempt-handle' | 'tool-bridge' | undefined;
@@ -44,7 +47,7 @@ export function authorize(
       details: standing,
     });
   }
-  if (!auth.permissions.includes(permission)) {
+  if (permission !== authenticated && !auth.permissions.includes(permission)) {
     throw new AppError('FORBIDDEN', {
       status: 403,
       message: `This requires the permission ${permission}.`,

@@ -59,7 +59,7 @@ export interface RouteContract<
   operationId: string;
   summary: string;
   tag: string;
-  /** A permission the caller needs, or `public` for every caller. */
+  /** A permission the caller needs, `authenticated` for any valid credential, or `public` for every caller. */
   permission: string;
   /** It starts or steers agents: the caller is on this machine, or has a capability to do so from elsewhere. */
   localAgent?: true;

@@ -52,6 +52,16 @@ describe('API tokens', () => {
     expect((await create({ name: 'escalated', role: 'admin' }, body.token)).status).toBe(403);
   });
 
+  it.each([[['task:read', 'task:write']], [['comment:write']]])(
+    'with the scopes %j alone read what they may do',
+    async (scopes) => {
+      const { body } = await create({ name: `narrow-${scopes.length}`, role: 'agent', scopes });
+      expect(await contextOf(body.token)).toMatchObject({ status: 200, body: { permissions: scopes, role: 'agent' } });
+      expect((await board.call('GET', '/api/identity/workspaces', { key: body.token })).status).toBe(403);
+      expect((await board.call('GET', '/api/auth/context', { key: null })).status).toBe(401);
+    },
+  );
+
   it('give no more than the credential that makes them has, and scopes of their role only', async () => {
     const scopes = ['admin:manage', 'task:read'];
     const limited = (await create({ name: 'maker', role: 'admin', scopes })).body.token;

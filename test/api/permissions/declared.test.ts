@@ -181,6 +181,8 @@ describe('every operation', () => {
     expect(namesOf(operations.filter((operation) => !exists(operation.permission)))).toEqual([
       'GET /',
       'GET /api',
+      // Every caller with a valid credential learns what it may do.
+      'GET /api/auth/context',
       // A browser has no credential yet, or none any more.
       'GET /api/auth/oidc/callback',
       'GET /api/auth/oidc/login',

@@ -1,6 +1,7 @@
 import { type Permission, type Role, rolePermissions } from '../../../contracts/permissions';
 import { childrenPermission } from '../../../contracts/runs/attempt-handle';
 import { toolsPermission } from '../../../contracts/runs/launch/tool-bridge';
+import { authenticated } from '../../../platform/http/auth/authorize';
 import type { Operation } from './operations';
 
 /** What only handles of running attempts permit, and no key. */
@@ -46,6 +47,9 @@ export function expectedAnswer({ name, method, permission }: Operation, role: Ro
   }
   if (role === 'read-only' && method !== 'GET' && !relays.includes(name)) {
     return { status: 403, code: 'WRITE_FORBIDDEN' };
+  }
+  if (permission === authenticated) {
+    return 'permitted';
   }
   return rolePermissions[role].includes(permission as Permission) ? 'permitted' : { status: 403, code: 'FORBIDDEN' };
 }

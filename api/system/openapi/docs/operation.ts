@@ -1,3 +1,4 @@
+import { authenticated } from '../../../../platform/http/auth/authorize';
 import type { OpenApiDocument, OperationObject } from '../../../../platform/http/routing/openapi';
 import type { JsonSchema } from '../../../../platform/http/routing/openapi-schema';
 import { type Html, html, prose } from './html';
@@ -67,7 +68,12 @@ const contentOf = (title: string, { content = {} }: Content, exampleOf: ExampleO
   });
 
 const neededBy = ({ 'x-permission': permission, 'x-local-agent': isLocal }: OperationObject): string => {
-  const needed = permission === undefined ? 'Open to every caller.' : `Needs \`${permission}\`.`;
+  const needed =
+    permission === undefined
+      ? 'Open to every caller.'
+      : permission === authenticated
+        ? 'Open to every caller with a valid credential.'
+        : `Needs \`${permission}\`.`;
   return isLocal ? `${needed} The caller must be allowed to run agents.` : needed;
 };
 
