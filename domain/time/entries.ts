@@ -1,3 +1,4 @@
+import type { Task } from '../../contracts/tasks/task';
 import type { TimeEntry, TimeTracking } from '../../contracts/tasks/time';
 
 /** A task's time, or none so far. */
@@ -30,6 +31,15 @@ export const durations = (durationMs: number) => ({ durationMs, duration: Math.f
 /** The time with an entry that runs from now on. */
 export const withTimer = (before: Tracked, { id, now }: { id: string; now: Date }): TimeTracking =>
   tracking(before, [...(before?.entries ?? []), { id, startTime: now.toISOString() }]);
+
+/** What ends the timer of a task that is put away: no time passes on it there. Nothing when none runs. */
+export function timerEnded(
+  { timeTracking }: Pick<Task, 'timeTracking'>,
+  now: Date,
+): Partial<Pick<Task, 'timeTracking'>> {
+  const running = runningEntry(timeTracking);
+  return running ? { timeTracking: withTimerEnded(timeTracking, running, now) } : {};
+}
 
 /** The time with the running entry ended. */
 export function withTimerEnded(before: Tracked, running: TimeEntry, now: Date): TimeTracking {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Task, TaskCreate, TaskLocation } from '../../contracts/tasks/task';
 import { statusTimes } from '../../domain/status-effects';
+import { timerEnded } from '../../domain/time/entries';
 import { conflict, notFound } from '../../platform/errors/app-error';
 import { currentOperation } from '../../platform/operations/operation';
 import { brokenFileError, type TaskFile } from './board-file';
@@ -280,7 +281,7 @@ export function createMutations(deps: MutationDeps): Pick<Board, 'create' | 'upd
         const purgeAfter = new Date(now.getTime() + purgeAfterMs).toISOString();
         return nextVersion(
           current,
-          { deletedAt: now.toISOString(), deletedBy: writer.actor, purgeAfter },
+          { ...timerEnded(current, now), deletedAt: now.toISOString(), deletedBy: writer.actor, purgeAfter },
           { writer, now },
         );
       };

@@ -1,4 +1,5 @@
 import type { Task, TaskLocation } from '../../../contracts/tasks/task';
+import { timerEnded } from '../../../domain/time/entries';
 import type { Board, Writer } from '../../../stores/board-files/types';
 import { taskChange } from './change';
 import { assertLocation, assertNotRunning } from './locations';
@@ -19,7 +20,12 @@ const staysAsItIs = (current: Task): Partial<Task> => {
   return {};
 };
 
-export const archiving: Move = { operation: 'archive', from: 'active', to: 'archive', change: staysAsItIs };
+export const archiving: Move = {
+  operation: 'archive',
+  from: 'active',
+  to: 'archive',
+  change: (current) => ({ ...staysAsItIs(current), ...timerEnded(current, new Date()) }),
+};
 export const demoting: Move = { operation: 'demote', from: 'active', to: 'backlog', change: staysAsItIs };
 export const promoting: Move = {
   operation: 'promote',

@@ -57,6 +57,33 @@ describe('the timer', () => {
   });
 });
 
+describe('a timer that runs', () => {
+  it.each<[string, (id: string) => Promise<unknown>]>([
+    ['archived', (id) => post(`/api/tasks/${id}/archive`)],
+    ['archived with others', (id) => post('/api/tasks/bulk-archive-by-ids', { ids: [id] })],
+    ['archived with its sprint', (id) => post(`/api/tasks/archive/sprint/${id}`)],
+    ['deleted', (id) => board.call('DELETE', `/api/tasks/${id}`)],
+  ])('ends when its task is %s', async (_way, putAway) => {
+    const { id } = await create();
+    await board.call('PATCH', `/api/tasks/${id}`, { body: { sprint: id, status: 'done' } });
+    const { activeEntryId } = (await start(id)).body.timeTracking;
+    await putAway(id);
+    const stored = board.api.context.board.inArchive().find((task) => task.id === id);
+    expect(stored?.timeTracking).toMatchObject({ isRunning: false, entries: [{ id: activeEntryId, duration: 0 }] });
+    await post(`/api/tasks/${id}/restore`);
+    expect(await stop(id)).toMatchObject({ status: 409, body: { details: { running: null } } });
+  });
+
+  it('goes on when archiving its task is refused', async () => {
+    const { id } = await create();
+    const { body } = await start(id);
+    expect(await post(`/api/tasks/${id}/archive`, undefined, { headers: { 'If-Match': '"7"' } })).toMatchObject({
+      status: 409,
+    });
+    expect(await get(id)).toEqual(body);
+  });
+});
+
 describe('entries', () => {
   it.each([
     ['durationMs', 90_500, 90],
