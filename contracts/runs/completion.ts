@@ -109,7 +109,7 @@ export const harnessEvidence = z.object({
   committed: z.object({ sha: z.string(), subject: z.string(), files: z.number().int() }).optional(),
   /** How many files are left uncommitted in the worktree, and why; `preservedRef` has their content. */
   uncommitted: z.object({ files: z.number().int(), reason: z.string() }).optional(),
-  /** Why no work in the worktree could be preserved, when the worktree had been replaced. */
+  /** Why no work in the worktree could be preserved, when the worktree or its repository had been replaced or damaged. */
   workLost: z.string().optional(),
   /**
    * What was done in which phases, by the checkpoints of the worktree: from the one that began with the change

@@ -11,7 +11,9 @@ import { withoutCredentials } from '../../platform/log/log';
  * - `stale`: a branch or HEAD is not where the caller saw it
  * - `mismatch`: the worktree is on another branch, or not of this repository
  * - `worktree-replaced`: what is at the path of a worktree is not what was recorded there; nothing was touched
+ * - `worktree-removed`: the directory of a worktree and what its repository records of it are gone
  * - `repository-diverted`: a symbolic link in the repository would have git write elsewhere; nothing was written
+ * - `repository-damaged`: parts of the repository are gone that git cannot do without; nothing was written
  * - `unknown-path`: there is no such file
  * - `too-large`: there is more than is read for one caller
  * - `outside`: a path is not inside the directory it has to be in
@@ -35,7 +37,9 @@ export type GitErrorCode =
   | 'stale'
   | 'mismatch'
   | 'worktree-replaced'
+  | 'worktree-removed'
   | 'repository-diverted'
+  | 'repository-damaged'
   | 'unknown-path'
   | 'too-large'
   | 'outside'

@@ -44,6 +44,7 @@ import { createGitRunner, type GitRunner, type GitRunnerOptions } from './run-gi
 import type { ConfigureRequest, RecordedSettings } from './settings/repository-settings';
 import { adoptable } from './worktrees/adoption';
 import { inspectNew, inspectWorktree } from './worktrees/evidence';
+import { reportingMissingObjects } from './worktrees/missing-objects';
 import { removeWorktree } from './worktrees/remove-worktree';
 import { ensureWorktree, type Worktree, type WorktreeRequest } from './worktrees/worktree';
 import type { ListedWorktree, WorktreeGit } from './worktrees/worktree-git';
@@ -182,10 +183,10 @@ function gitOf(git: GitRunner, transfer: GitTransfer, inspect: Git['inspecting']
     snapshotRepository: (request) => snapshotRepository(git, request),
     unloggedBranches: async ({ branches, ...recorded }) =>
       unloggedBranches(locateWorktree(git, recorded).commonDir, branches),
-    collectChanges: (request) => collectChanges(git, request),
-    preserveAttempt: (request) => preserveAttempt(git, request),
+    collectChanges: (request) => reportingMissingObjects(git, request, () => collectChanges(git, request)),
+    preserveAttempt: (request) => reportingMissingObjects(git, request, () => preserveAttempt(git, request)),
     storeWork: (request) => storeWork(git, request),
-    restoreBaseline: (request) => restoreBaseline(git, request),
+    restoreBaseline: (request) => reportingMissingObjects(git, request, () => restoreBaseline(git, request)),
     captureCheckpoint: (request) => captureCheckpoint(git, request),
     previewRewind: (request) => previewRewind(git, request),
     rewindWorkspace: (request) => rewindWorkspace(git, request),

@@ -1,6 +1,6 @@
 import type { CompletionClaims } from '../../../contracts/runs/completion';
 import type { Changes, Git } from '../../../providers/git/git';
-import { GitError } from '../../../providers/git/git-error';
+import { GitError, type GitErrorCode } from '../../../providers/git/git-error';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { ObservedEnd } from '../../../stores/runs/observed-end';
 import type { WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
@@ -47,26 +47,52 @@ export async function observeWorktree(
   };
 }
 
-/** Whether the work of an attempt cannot be read or stored, because its worktree or repository leads elsewhere. */
+/** The codes of errors after which no repetition finds the work of an attempt, and of the event that reports each. */
+const lossCodes: Partial<Record<GitErrorCode, string>> = {
+  'worktree-replaced': worktreeReplaced,
+  'worktree-removed': 'WORKTREE_REMOVED',
+  'repository-diverted': 'REPOSITORY_DIVERTED',
+  'repository-damaged': 'REPOSITORY_DAMAGED',
+};
+
+/** Whether the work of an attempt cannot be read or stored, because its worktree or repository is damaged or leads elsewhere. */
 export const isWorkLost = (error: unknown): error is GitError =>
-  error instanceof GitError && (error.code === 'worktree-replaced' || error.code === 'repository-diverted');
+  error instanceof GitError && lossCodes[error.code] !== undefined;
 
 /**
- * Reports that the work of an attempt is lost, because something else replaced its worktree, or a part of its repository: in an
- * event, in the manifest of the worktree, and to the judgement of the end.
+ * Reports that the work of an attempt is lost, because its worktree, or a part of its repository, was replaced or removed: in an
+ * event, in the manifest of a replaced worktree, and to the judgement of the end.
  */
 export async function reportReplaced(
   deps: Pick<WorktreeObservationDependencies, 'events' | 'worktrees' | 'now' | 'log'>,
   record: AttemptRecord,
   error: GitError,
 ): Promise<{ workLost: string }> {
-  deps.log.error({ attemptId: record._id, err: error }, 'attempt worktree replaced');
-  // A repository that leads elsewhere refuses every operation until it is repaired; the worktree is unchanged.
+  deps.log.error({ attemptId: record._id, err: error }, 'attempt worktree lost');
+  // A damaged repository refuses every operation until it is repaired, and the next run makes a removed worktree again.
   if (error.code === 'worktree-replaced') {
     await recordReplaced(deps, record.taskId, error);
   }
-  const message = `The work of this attempt is lost: ${error.message} Nothing there was changed.`;
-  const payload = { code: error.code === 'worktree-replaced' ? worktreeReplaced : 'REPOSITORY_DIVERTED', message };
+  const unchanged = error.code === 'worktree-removed' ? 'Its branch stays as it is.' : 'Nothing there was changed.';
+  const message = `The work of this attempt is lost: ${error.message} ${unchanged}`;
+  const payload = { code: lossCodes[error.code], message };
   await deps.events.append(sourceOf(record), [{ kind: 'run.error', payload, dedupeKey: 'worktree-replaced' }]);
+  return { workLost: message };
+}
+
+/** Whether git, or the file system, failed in a worktree that is still held; the stores fail otherwise. */
+export const isOfWorktree = (error: unknown): error is Error =>
+  error instanceof GitError ? error.code !== 'fenced' : error instanceof Error && 'syscall' in error && 'path' in error;
+
+/** Reports that git could not restore the worktree of an attempt that has to end now: what it left is still there. */
+export async function reportNotRestored(
+  deps: Pick<WorktreeObservationDependencies, 'events' | 'log'>,
+  record: AttemptRecord,
+  error: Error,
+): Promise<{ workLost: string }> {
+  deps.log.error({ attemptId: record._id, err: error }, 'attempt worktree not restored');
+  const message = `What this attempt left was not stored and stays in its worktree: ${error.message}`;
+  const payload = { code: 'WORKTREE_NOT_RESTORED', message };
+  await deps.events.append(sourceOf(record), [{ kind: 'run.error', payload, dedupeKey: 'worktree-not-restored' }]);
   return { workLost: message };
 }

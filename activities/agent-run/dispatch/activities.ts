@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { processIdentity } from '../../../contracts/runs/attempt';
 import type { HarnessEvidence } from '../../../contracts/runs/completion';
@@ -17,7 +18,13 @@ import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { recordIdentity } from '../../worktree/replaced';
 import { requireReservation } from '../admission/hold';
 import { keepWork } from '../completion/keep-work';
-import { isWorkLost, observeWorktree, reportReplaced } from '../completion/observe-worktree';
+import {
+  isOfWorktree,
+  isWorkLost,
+  observeWorktree,
+  reportNotRestored,
+  reportReplaced,
+} from '../completion/observe-worktree';
 import { removeAttemptFiles } from './attempt-files';
 import { claimOf } from './claim';
 import type { DispatchDependencies } from './dependencies';
@@ -31,6 +38,9 @@ import { orphaned, supervised, supervisorOf, whileSupervised } from './supervisi
 import { endToolBridge, toolBridgeOf } from './tool-bridge';
 
 export type { DispatchDependencies } from './dependencies';
+
+/** How often git is tried in the worktree of a run that has to end now. */
+const forcedTries = 3;
 
 export function createDispatchActivities(deps: DispatchDependencies) {
   const { withObservers } = createObservedAgents(deps);
@@ -110,7 +120,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      * Brings an attempt to its end whose activity was lost. A worker of this host that still supervises the agent is waited
      * for, unless `force`d. Otherwise the agent's processes are ended by identity, what the attempt left in the worktree is
      * stored under `refs/board/attempts/<attemptId>`, and the worktree is restored to the attempt's baseline. When the agent
-     * had ended before and its claim is recorded, that stands and nothing is touched.
+     * had ended before and its claim is recorded, that stands and nothing is touched. One that is `force`d waits for git for a
+     * few tries and no longer.
      */
     async reclaim({ attemptId, force }: { attemptId: string; force: boolean }): Promise<{ claimed: boolean }> {
       return withHeartbeat(async (signal) => {
@@ -120,7 +131,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
           await removeSpool(record);
           return { claimed: true };
         }
-        await cleanUp(record);
+        await cleanUp(record, { isUrgent: force && Context.current().info.attempt >= forcedTries });
         return { claimed: false };
       });
     },
@@ -227,7 +238,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await removeAttemptFiles(deps, attemptId);
   }
 
-  async function cleanUp(record: AttemptRecord): Promise<void> {
+  async function cleanUp(record: AttemptRecord, { isUrgent }: { isUrgent: boolean }): Promise<void> {
     const attemptId = record._id;
     const identity =
       record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
@@ -258,10 +269,15 @@ export function createDispatchActivities(deps: DispatchDependencies) {
       const { identity } = await git.restoreBaseline({ worktreePath, baseline: record.baseline });
       await recordIdentity(deps, record.taskId, { identity, fence });
     } catch (error) {
-      if (!isWorkLost(error)) {
+      if (isWorkLost(error)) {
+        const { workLost } = await reportReplaced(deps, record, error);
+        await deps.attempts.loseWork(attemptId, workLost);
+        return;
+      }
+      if (!isUrgent || !isOfWorktree(error)) {
         throw error;
       }
-      const { workLost } = await reportReplaced(deps, record, error);
+      const { workLost } = await reportNotRestored(deps, record, error);
       await deps.attempts.loseWork(attemptId, workLost);
     }
   }

@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { recordedPath } from '../files/safe-path';
 import {
   resolveCommit,
@@ -14,7 +14,8 @@ import { trackingRef } from '../refs/base';
 import { assertBranchName, assertObjectName } from '../refs/names';
 import { type GitRunner, gitText } from '../run-git';
 import { readStatus, type StatusEntry, type WorktreeStatus } from '../status';
-import type { WorktreeIdentity } from './verify-worktree';
+import { readPath } from './linked-worktree';
+import { administrationDamage, replaced as replacedError, type WorktreeIdentity } from './verify-worktree';
 import type { Worktree } from './worktree';
 import type { InspectRequest, WorktreeEvidence } from './worktree-git';
 import { listWorktrees } from './worktree-list';
@@ -42,7 +43,22 @@ export function locateLinked(
     if (!(error instanceof GitError)) {
       throw error;
     }
-    return error.code === 'worktree-replaced' ? { location: undefined, replaced: error.message } : nothing;
+    if (error.code === 'worktree-replaced') {
+      return { location: undefined, replaced: error.message };
+    }
+    return identity ? { location: undefined, replaced: brokenLink(path, commonDir) ?? null } : nothing;
+  }
+}
+
+/** Why the `.git` of a worktree leads to nothing that git can use, when it names a worktree of this repository. */
+function brokenLink(path: string, commonDir: string): string | undefined {
+  try {
+    const gitDir = readPath(join(path, '.git'), 'gitdir: ');
+    const isOurs = gitDir !== undefined && dirname(gitDir) === join(commonDir, 'worktrees');
+    const damage = isOurs ? administrationDamage(gitDir) : undefined;
+    return damage && replacedError(path, damage).message;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { GitError } from '../git-error';
+import { readPlainFile } from '../settings/plain-file';
 import { readPath } from './linked-worktree';
 
 /** Which directory a worktree is, whatever its path leads to by now. Numbers as the file system gives them, in decimal. */
@@ -12,7 +13,7 @@ export interface WorktreeIdentity {
 }
 
 /** What is at the path is not what was recorded there: nothing is done with it. */
-const replaced = (path: string, why: string): GitError =>
+export const replaced = (path: string, why: string): GitError =>
   new GitError('worktree-replaced', `${path} is not the worktree that was recorded there: ${why}.`);
 
 /** The identity of a directory; `undefined` when there is nothing at the path. @throws GitError `worktree-replaced` */
@@ -74,6 +75,29 @@ export function verifyDirectory(path: string, recorded?: WorktreeIdentity): Work
   }
 }
 
+/** Whether nothing is at a path, for certain. @throws where it cannot be inspected */
+export const isGone = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) === undefined;
+
+/** More than HEAD has, in bytes. */
+const longestHead = 8_192;
+
+/** What git takes for the HEAD of a repository. */
+const validHead = /^(?:ref:\s*refs\/|[0-9a-f]{40})/;
+
+/** Why git cannot use an administrative directory; `undefined` unless that is certain: what is unreadable now may be whole. */
+export function administrationDamage(gitDir: string): string | undefined {
+  if (isGone(gitDir)) {
+    return `${gitDir} is gone`;
+  }
+  const head = join(gitDir, 'HEAD');
+  const facts = lstatSync(head, { throwIfNoEntry: false });
+  if (!facts?.isFile()) {
+    return facts?.isSymbolicLink() === true ? undefined : `${head} is ${facts ? 'not a file' : 'gone'}`;
+  }
+  const content = readPlainFile(head, { most: longestHead })?.toString('latin1');
+  return content === undefined || validHead.test(content) ? undefined : `${head} names no branch and no commit`;
+}
+
 /**
  * Makes sure that a directory is the administrative one of the worktree at a path, as `git worktree add` leaves it: below
  * `worktrees/` of its repository, leading back to the worktree, and without a symbolic link that git would write through.
@@ -93,6 +117,10 @@ export function verifyAdministration(gitDir: string, path: string): void {
     }
     if (readPath(join(gitDir, 'gitdir')) !== join(path, '.git')) {
       throw replaced(path, `${gitDir} belongs to another worktree`);
+    }
+    const damage = administrationDamage(gitDir);
+    if (damage !== undefined) {
+      throw replaced(path, damage);
     }
   } catch (error) {
     if (error instanceof GitError) {

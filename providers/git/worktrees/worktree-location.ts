@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { asOperator } from '../../../platform/processes/operator-umask';
 import { GitError } from '../git-error';
 import type { GitRunner } from '../run-git';
 import { locateRepository } from '../settings/repository-location';
 import { readLinkedWorktree, readPath } from './linked-worktree';
-import { verifyAdministration, verifyDirectory, type WorktreeIdentity } from './verify-worktree';
+import {
+  administrationDamage,
+  isGone,
+  replaced,
+  verifyAdministration,
+  verifyDirectory,
+  type WorktreeIdentity,
+} from './verify-worktree';
 
 /** Where the parts of a worktree are. All paths are absolute. */
 export interface WorktreeLocation {
@@ -71,6 +78,8 @@ function primaryCheckout(path: string): Omit<WorktreeLocation, 'identity'> {
  * so is a directory that is gone.
  *
  * @param recorded.gitDir the administrative directory that was recorded when the worktree was whole
+ * @throws GitError `worktree-replaced`, `worktree-removed`, `repository-damaged`: the worktree is lost; `not-a-repository` when
+ *   it cannot be read
  */
 export async function relocateWorktree(
   git: GitRunner,
@@ -91,6 +100,7 @@ export async function relocateWorktree(
       throw error;
     }
   }
+  refuseDamage(worktreePath, gitDir);
   const { commonDir } = locateRepository(gitDir);
   if (commonDir === gitDir) {
     throw notThere(worktreePath);
@@ -102,6 +112,32 @@ export async function relocateWorktree(
   }
   await relink(worktreePath, gitDir);
   return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, expected.identity) });
+}
+
+/** What git cannot do without in the directory of a repository. */
+const neededParts = ['HEAD', 'objects', 'refs'];
+
+/**
+ * Refuses a worktree that no repetition finds again, because an agent has removed what its repository has of it. Where the
+ * directory above is gone too, a disk may be missing, which an operator mounts again.
+ */
+function refuseDamage(worktreePath: string, gitDir: string): void {
+  const commonDir = dirname(dirname(gitDir));
+  if (basename(dirname(gitDir)) !== 'worktrees' || isGone(dirname(commonDir))) {
+    return;
+  }
+  const missing = neededParts.map((name) => join(commonDir, name)).find(isGone);
+  if (missing !== undefined) {
+    throw new GitError('repository-damaged', `${missing} is gone, which git cannot do without.`);
+  }
+  const damage = administrationDamage(gitDir);
+  if (damage === undefined) {
+    return;
+  }
+  if (isGone(gitDir) && isGone(worktreePath)) {
+    throw new GitError('worktree-removed', `${worktreePath} was removed, and so was ${gitDir}.`);
+  }
+  throw replaced(worktreePath, damage);
 }
 
 /** Directories that were gone and that this process has made again, by their path. */

@@ -1,0 +1,91 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../../../platform/testing/eventually';
+import { aRepository, git } from '../../support/git/repository';
+import { type SecuredStack, startSecuredStack } from '../../support/stack/secured-stack';
+
+let at: SecuredStack;
+
+const commits =
+  'echo work > work.txt; git add -A; git -c user.name=A -c user.email=a@localhost commit -qm Work; w=$PWD';
+const success = `echo '{"type":"result","status":"success","summary":"done"}'`;
+const shell = (type: string, script: string) => ({
+  ...{ type, name: type, provider: 'process', command: '/bin/sh' },
+  args: ['-c', `${commits}\nc=$(git rev-parse --path-format=absolute --git-common-dir)\n${script}\n${success}`],
+});
+
+beforeAll(async () => {
+  at = await startSecuredStack();
+  await at.admin.configureAgents([
+    shell('remover', 'cd /; git --git-dir "$c" worktree remove --force "$w"'),
+    shell('pruner', 'cd /; rm -rf "$w"; git --git-dir "$c" worktree prune'),
+    shell('beheader', 'echo broken > "$(git rev-parse --git-dir)/HEAD"'),
+    shell('shredder', 'cd /; rm -rf "$c"/objects/*'),
+    shell('blocker', 'i=$(git rev-parse --git-dir)/index; rm "$i"; mkdir "$i"; exec sleep 60'),
+    shell('clean', ':'),
+  ]);
+});
+afterAll(() => at.stack.close());
+
+/** A task of a repository of its own. */
+async function aTask(name: string) {
+  const path = await aRepository(at.stack.dir, name);
+  await at.admin.addRepository(name, path);
+  const { id } = await at.admin.createTask({ title: 'Do it', git: { repo: name } });
+  return { id, path, worktree: `/api/tasks/${id}/worktree` };
+}
+
+async function runOf(taskId: string, agent: string) {
+  await at.admin.start(taskId, { agent });
+  return (await at.admin.ended(taskId)).attempt;
+}
+
+const workLost = (text: RegExp) => ({
+  status: 'partial',
+  downgrades: expect.arrayContaining([expect.objectContaining({ code: 'work-lost' })]),
+  harness: expect.objectContaining({ workLost: expect.stringMatching(text) }),
+});
+
+describe('the run of an agent', () => {
+  test.each(['remover', 'pruner'])('that removes its worktree (%s) ends, and the next one goes on', async (agent) => {
+    const { admin } = at;
+    const task = await aTask(agent);
+    expect((await runOf(task.id, agent)).completion).toMatchObject(workLost(/was removed/));
+    expect(await git(task.path, 'log', '-1', '--format=%s', `board/${task.id}`)).toBe('Work');
+    expect(await admin.ok('GET', task.worktree)).toMatchObject({ state: 'ready' });
+    expect((await runOf(task.id, 'clean')).completion.status).not.toBe('interrupted');
+    const { path } = await admin.ok('GET', task.worktree);
+    expect(await readFile(join(path, 'work.txt'), 'utf8')).toBe('work\n');
+  });
+
+  test('that breaks the HEAD of its worktree ends, and the worktree can be removed and made again', async () => {
+    const { admin } = at;
+    const task = await aTask('beheader');
+    expect((await runOf(task.id, 'beheader')).completion).toMatchObject(workLost(/HEAD names no branch/));
+    expect(await admin.ok('GET', task.worktree)).toMatchObject({ recoverable: { code: 'WORKTREE_REPLACED' } });
+    await admin.ok('DELETE', `${task.worktree}?force=true&reason=broken`);
+    expect(await git(task.path, 'for-each-ref', '--format=%(subject)', 'refs/board/removed')).toBe('Work');
+    expect(await admin.ok('POST', task.worktree, {})).toMatchObject({ state: 'ready' });
+  });
+
+  test('that deletes the objects of its repository ends', async () => {
+    const task = await aTask('shredder');
+    expect((await runOf(task.id, 'shredder')).completion).toMatchObject(workLost(/is not in the repository/));
+  });
+
+  test('in whose worktree git fails for good ends when it is stopped, and nothing there is removed', async () => {
+    const { admin } = at;
+    const task = await aTask('blocker');
+    const { attemptId } = await admin.start(task.id, { agent: 'blocker' });
+    const index = join(task.path, '.git/worktrees', task.id, 'index');
+    await eventually(async () => expect((await lstat(index)).isDirectory()).toBe(true));
+    await admin.ok('POST', `/api/agents/${task.id}/stop`, { attemptId });
+    const { completion } = (await admin.ended(task.id)).attempt;
+    expect(completion).toMatchObject({
+      status: 'interrupted',
+      harness: { workLost: expect.stringMatching('stays in its worktree') },
+    });
+    const { path } = await admin.ok('GET', task.worktree);
+    expect(await readFile(join(path, 'work.txt'), 'utf8')).toBe('work\n');
+  });
+});
