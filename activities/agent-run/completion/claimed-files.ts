@@ -5,7 +5,7 @@ import { isAbsolute, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CompletionClaims, HarnessEvidence } from '../../../contracts/runs/completion';
 import { verifyDirectory } from '../../../providers/git/worktrees/verify-worktree';
-import type { RecordedWorktree } from '../../../providers/git/worktrees/worktree-location';
+import { expectedAt, type RecordedWorktree } from '../../../providers/git/worktrees/worktree-location';
 
 type ClaimedFile = NonNullable<HarnessEvidence['claimedFiles']>[number];
 
@@ -30,7 +30,7 @@ export async function findClaimedFiles(
   { worktreePath, identity }: RecordedWorktree,
   claims: CompletionClaims,
 ): Promise<ClaimedFile[]> {
-  const root = verifyDirectory(worktreePath, identity) && worktreePath;
+  const root = verifyDirectory(worktreePath, expectedAt(worktreePath, identity)) && worktreePath;
   const files: ClaimedFile[] = [];
   for (const path of claimedPaths(claims)) {
     const file = root === undefined ? undefined : await fileInside(root, path);

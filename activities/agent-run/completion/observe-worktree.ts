@@ -30,15 +30,16 @@ export async function observeWorktree(
   }
   const { path: worktreePath } = taskEnvelope.workspace;
   let changes: Changes;
+  let claimedFiles: Awaited<ReturnType<typeof findClaimedFiles>>;
   try {
     changes = await deps.git.collectChanges({ worktreePath, baseline });
+    claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
   } catch (error) {
     if (!isWorkLost(error)) {
       throw error;
     }
     return reportReplaced(deps, record, error);
   }
-  const claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
   const outside = await detectOutsideChanges(deps, record);
   return {
     ...changes,

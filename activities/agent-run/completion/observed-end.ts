@@ -6,6 +6,7 @@ import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-s
 import type { ClaimStore } from '../../../stores/runs/claim-store';
 import type { ObservedEnd } from '../../../stores/runs/observed-end';
 import type { WorktreeFences } from '../../worktree/fences';
+import { recordRemade } from '../../worktree/replaced';
 import { keepWork, type KeepWorkDependencies } from './keep-work';
 import { observeWorktree } from './observe-worktree';
 
@@ -44,7 +45,12 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
 
   async function keep(record: AttemptRecord, claim: TerminalClaim): Promise<ObservedEnd> {
     const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'run' });
-    return fence ? keepWork(deps, record, { claim, git: deps.git.under(fence) }) : {};
+    const path = record.taskEnvelope?.workspace?.path;
+    if (!fence || path === undefined) {
+      return {};
+    }
+    await recordRemade(deps, { taskId: record.taskId, path, fence });
+    return keepWork(deps, record, { claim, git: deps.git.under(fence) });
   }
 }
 

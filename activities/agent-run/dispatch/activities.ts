@@ -15,7 +15,7 @@ import {
 } from '../../../providers/agents/provider';
 import { type Fence, verifyFence } from '../../../providers/git/fence';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
-import { recordIdentity } from '../../worktree/replaced';
+import { recordIdentity, recordRemade } from '../../worktree/replaced';
 import { requireReservation } from '../admission/hold';
 import { keepWork } from '../completion/keep-work';
 import {
@@ -196,6 +196,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const isOver = exhausted !== undefined && outcome.ended === 'stopped';
     const seen = isOver ? redactClaim(exhaustedClaim({ claim: reported }, exhausted)) : reported;
     const kept = await withSpace(() => keepWork(deps, record, { claim: seen, git: deps.git.under(fence) }));
+    const path = record.taskEnvelope?.workspace?.path;
+    if (path !== undefined) {
+      await recordRemade(deps, { taskId: record.taskId, path, fence });
+    }
     const claim = { ...seen, harness: { ...seen.harness, ...redactClaim(kept) } };
     const isRecorded = await withSpace(() => deps.attempts.claim(record._id, claim, deps.self));
     // A run that another worker has adopted is left to it.

@@ -8,6 +8,7 @@ import { clearStaleLocks } from '../worktrees/locks';
 import {
   type RecordedWorktree,
   relocateWorktree,
+  remadeAt,
   verifyStill,
   type WorktreeLocation,
 } from '../worktrees/worktree-location';
@@ -95,7 +96,7 @@ async function completeCommit(
 
 /** Why the branch cannot be moved to a commit of the files as they are. */
 function obstacle(
-  { gitDir }: WorktreeLocation,
+  { gitDir, path }: WorktreeLocation,
   status: WorktreeStatus,
   { branch, changes }: { branch: string; changes: readonly TreeChange[] },
 ): string | undefined {
@@ -105,6 +106,9 @@ function obstacle(
   }
   if (status.branch !== branch) {
     return `The worktree is on ${status.branch ?? 'a detached HEAD'}, not on ${branch}.`;
+  }
+  if (remadeAt(path) && changes.every(({ after }) => !after)) {
+    return 'The directory of the worktree was removed; a commit would remove every file.';
   }
   const nested = changes.find(({ before, after }) => after?.mode === repositoryMode && before?.mode !== repositoryMode);
   return nested && `${nested.path} is a repository of its own, whose files a commit would leave out.`;

@@ -44,7 +44,7 @@ export function locateWorktree(
   git: GitRunner,
   { worktreePath, identity: recorded }: RecordedWorktree,
 ): WorktreeLocation {
-  const identity = verifyDirectory(worktreePath, recorded);
+  const identity = verifyDirectory(worktreePath, expectedAt(worktreePath, recorded));
   if (!identity) {
     throw notThere(worktreePath);
   }
@@ -89,9 +89,8 @@ export async function relocateWorktree(
   if (gitDir === undefined) {
     return locateWorktree(git, recorded);
   }
-  const expected = { worktreePath, identity: expectedAt(worktreePath, recorded.identity) };
   try {
-    const location = locateWorktree(git, expected);
+    const location = locateWorktree(git, recorded);
     if (location.gitDir === gitDir) {
       return location;
     }
@@ -106,12 +105,12 @@ export async function relocateWorktree(
     throw notThere(worktreePath);
   }
   verifyAdministration(gitDir, worktreePath);
-  const identity = verifyDirectory(worktreePath, expected.identity);
+  const identity = verifyDirectory(worktreePath, expectedAt(worktreePath, recorded.identity));
   if (!identity) {
     remake(worktreePath);
   }
   await relink(worktreePath, gitDir);
-  return locateWorktree(git, { worktreePath, identity: expectedAt(worktreePath, expected.identity) });
+  return locateWorktree(git, recorded);
 }
 
 /** What git cannot do without in the directory of a repository. */
@@ -144,7 +143,7 @@ function refuseDamage(worktreePath: string, gitDir: string): void {
 const remade = new Map<string, WorktreeIdentity>();
 
 /** The identity expected at a path: the recorded one, or that of a directory we made there since. */
-function expectedAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
+export function expectedAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
   const again = remade.get(path);
   if (!again) {
     return recorded;
@@ -156,6 +155,9 @@ function expectedAt(path: string, recorded: WorktreeIdentity | undefined): Workt
     return recorded;
   }
 }
+
+/** The identity of a directory that was gone and that this process has made again; `undefined` for any other. */
+export const remadeAt = (path: string): WorktreeIdentity | undefined => expectedAt(path, undefined);
 
 /** Makes the directory of a worktree again. Those above it have to be there: only an operator removes them. */
 function remake(path: string): void {

@@ -22,6 +22,7 @@ beforeAll(async () => {
     shell('beheader', 'echo broken > "$(git rev-parse --git-dir)/HEAD"'),
     shell('shredder', 'cd /; rm -rf "$c"/objects/*'),
     shell('blocker', 'i=$(git rev-parse --git-dir)/index; rm "$i"; mkdir "$i"; exec sleep 60'),
+    shell('mover', 'cd /; mv "$w" "$w-moved"'),
     shell('clean', ':'),
   ]);
 });
@@ -66,6 +67,20 @@ describe('the run of an agent', () => {
     await admin.ok('DELETE', `${task.worktree}?force=true&reason=broken`);
     expect(await git(task.path, 'for-each-ref', '--format=%(subject)', 'refs/board/removed')).toBe('Work');
     expect(await admin.ok('POST', task.worktree, {})).toMatchObject({ state: 'ready' });
+  });
+
+  // The directory that is made in its place has another inode for certain: the moved one keeps its own.
+  test('that removes the directory of its worktree ends with its commit, and the next one works in a new directory', async () => {
+    const { admin } = at;
+    const task = await aTask('mover');
+    const { completion } = await runOf(task.id, 'mover');
+    expect(completion).toMatchObject({ status: 'success', harness: { commits: [{ subject: 'Work' }] } });
+    expect(completion.harness.uncommitted.reason).toMatch(/directory of the worktree was removed/);
+    expect(await git(task.path, 'log', '-1', '--format=%s', `board/${task.id}`)).toBe('Work');
+    const manifest = await admin.ok('GET', task.worktree);
+    expect(manifest).toMatchObject({ state: 'ready', recoverable: null });
+    await admin.ok('PATCH', `/api/tasks/${task.id}`, { status: 'todo' });
+    expect((await runOf(task.id, 'clean')).completion).toMatchObject({ status: 'success' });
   });
 
   test('that deletes the objects of its repository ends', async () => {
