@@ -1,10 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { eventually } from '../../../platform/testing/eventually';
 import { type Answer, scriptAgent } from '../../support/caller';
 import { changeFeatures } from '../../support/change-features';
 import { aRepository } from '../../support/git/repository';
-import { exampleAgent } from '../../support/runs/example-agent';
+import { exampleAgent, writableSessions } from '../../support/runs/example-agent';
 import { type Stack, startStack } from '../../support/stack/stack';
 
 let stack: Stack;
@@ -361,14 +359,9 @@ describe('what a launch asks to be enforced of an agent that speaks the protocol
         restrictions: { tools: { denied: ['write', 'execute'] } },
       });
     }
-    await mkdir(join(stack.dir, 'sessions'), { recursive: true });
+    const writePaths = await writableSessions(stack.dir);
     for (const preset of [
-      {
-        id: 'no-secrets',
-        name: 'No secrets',
-        // Its agent keeps sessions beside the worktree, where a sandbox has nothing to write unless that is in `/tmp`.
-        filesystem: { deniedPaths: ['secrets'], writePaths: ['.', join(stack.dir, 'sessions')] },
-      },
+      { id: 'no-secrets', name: 'No secrets', filesystem: { deniedPaths: ['secrets'], writePaths } },
       { id: 'own-handles', name: 'Own handles', filesystem: { localOnlyHandles: true } },
     ]) {
       await stack.call.ok('POST', '/api/sandbox-policies', preset);

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 const script = resolve(__dirname, '../../../examples/acp-agent/agent.mjs');
@@ -10,3 +11,10 @@ export const exampleAgent = (dir: string, ...more: string[]) => ({
   command: process.execPath,
   args: [script, '--state', join(dir, 'sessions'), ...more],
 });
+
+/** What the agent may write in a sandbox: its worktree, and its sessions, which are not in a `/tmp` of its own everywhere. */
+export async function writableSessions(dir: string): Promise<string[]> {
+  const sessions = join(dir, 'sessions');
+  await mkdir(sessions, { recursive: true });
+  return ['.', sessions];
+}
