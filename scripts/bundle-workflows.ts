@@ -24,7 +24,7 @@ async function bundleWorkflows(bundle: string, workflows: string, entry: string)
 
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(dist, workflows, entry),
-    workflowInterceptorModules: [join(dist, 'workflows', 'trace-header.js')],
+    workflowInterceptorModules: ['prove-activities.js', 'trace-header.js'].map((name) => join(dist, 'workflows', name)),
     logger: new DefaultLogger('WARN'),
   });
   // A worker that starts right now reads the old one or the new one.

@@ -47,7 +47,11 @@ export async function buildWorkers(
     ...shutdownTimes(env),
     interceptors: {
       activity: [
-        createActivityFence(activityCallers, (id) => workspaceWorkflow(id).id),
+        createActivityFence({
+          callers: activityCallers,
+          idOf: (id) => workspaceWorkflow(id).id,
+          proofsOf: dependencies.proofsOf,
+        }),
         traceActivities,
         sleepGuard.interceptor,
       ],

@@ -15,6 +15,7 @@ import { assertMayComplete, transitionBoard } from '../stores/board-files/wrappe
 import { registryOf, type WorkspaceRegistry } from '../stores/identity/workspace-registry';
 import { runSignals } from '../workflows/agent-run/signals-client';
 import { workerQueue } from '../workflows/queues';
+import { workspaceWorkflow } from '../workflows/workspace-ids';
 import { createBoardActivities } from './activities/board-activities';
 import { byWorkspace } from './activities/by-workspace';
 import { createHostActivities } from './activities/host-activities';
@@ -143,6 +144,9 @@ export async function createWorkerDependencies(
         (await workspaces.of(workspaceId)).stores.attempts.get(attemptId),
     },
     hostFindings: local.hostFindings,
+    /** Verifies what is proven in the workspace of a workflow. */
+    proofsOf: async (workflowId: string) =>
+      (await workspaces.of(workspaceWorkflow(workflowId).workspaceId)).common.proofs,
     /** What this host has for the agents of today. */
     agentPresets: createPresetDetector({ environment: process.env, user: local.agentUser }, common.now),
     queue,

@@ -1,3 +1,4 @@
+import { createActivitySigner } from '../../platform/temporal/workers/activity-signer';
 import {
   createRunActivities,
   type RunActivityDependencies,
@@ -25,6 +26,7 @@ export function createEngineActivities({ workflowRuns, proofs, messageProofs, no
     dispatcher: { lookAgain: nothing, startQueued: nothing },
   } as unknown as RunActivityDependencies);
   return {
+    ...createActivitySigner(messageProofs),
     ...pick(engine, ['saveRun', 'verifyMessage', 'prepareContinuation', 'loadContinuation', 'deleteContinuation']),
     /** There is no limit that a run which waits or ends makes room in: agents are limited by admission. */
     runEnded: nothing,

@@ -83,7 +83,7 @@ export async function startPlants(options: PlantsOptions): Promise<RunningPlants
     namespace: env.TEMPORAL_NAMESPACE,
     taskQueue,
     activities: createPlantActivities({ store, receivers, log, proofs, now: () => new Date() }),
-    interceptors: { activity: [createActivityFence(plantActivityCallers), traceActivities] },
+    interceptors: { activity: [createActivityFence({ callers: plantActivityCallers }), traceActivities] },
     ...options.workflows,
   });
   const ended = worker.run();

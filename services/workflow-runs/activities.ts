@@ -1,3 +1,4 @@
+import { createActivitySigner } from '../../platform/temporal/workers/activity-signer';
 import { createAgentActivities } from './board/activities';
 import { createToolActivities } from './board/tools';
 import { createCommandActivities } from './commands/activities';
@@ -12,6 +13,7 @@ import { createSessionToolActivities } from './sessions/tools/activities';
 /** Everything the workflows of this service call. */
 export function createWorkflowRunsActivities(runs: RunsContext) {
   return {
+    ...createActivitySigner(runs.messageProofs),
     ...createSessionActivities(runs),
     ...createSessionToolActivities(runs),
     ...createRunActivities(runs),

@@ -1,3 +1,4 @@
+import { provenWorkflows } from '../../platform/temporal/activity-proof';
 import type { ActivityCaller } from '../../platform/temporal/workers/activity-fence';
 import type { createWorkflowRunsActivities } from './activities';
 import { runWorkflowId } from './runs/execution/messages';
@@ -7,6 +8,7 @@ const session: ActivityCaller = { workflows: ['sessionGeneration'] };
 
 /** The workflows that schedule each activity; none may be scheduled by itself. */
 export const activityCallers: Record<keyof ReturnType<typeof createWorkflowRunsActivities>, ActivityCaller> = {
+  signActivity: { workflows: provenWorkflows },
   saveRun: run,
   runPrompt: run,
   verifyMessage: run,

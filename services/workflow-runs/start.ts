@@ -116,7 +116,9 @@ export async function startWorkflowRuns(options: WorkflowRunsOptions): Promise<R
     namespace: env.TEMPORAL_NAMESPACE,
     shutdownGraceTime: env.BOARD_DRAIN_MS,
     activities: createWorkflowRunsActivities(onRuns),
-    interceptors: { activity: [createActivityFence(activityCallers), traceActivities] },
+    interceptors: {
+      activity: [createActivityFence({ callers: activityCallers, proofsOf: async () => proofs }), traceActivities],
+    },
   };
   const worker = await Worker.create({ ...common, taskQueue, ...options.workflows });
   const hostWorker = await Worker.create({ ...common, taskQueue: hostQueue });

@@ -1,6 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import type { DeliveryActivities } from '../../activities/agent-run/commands/activities';
 import type { ToolCallActivities } from '../../activities/tool-call/activities';
+import { provenWorkflows } from '../../platform/temporal/activity-proof';
 import type { ActivityCaller } from '../../platform/temporal/workers/activity-fence';
 import { runWorkflowId } from '../../services/workflow-runs/runs/execution/messages';
 import { adapterDeliveryId } from '../../workflows/adapter-delivery/messages';
@@ -94,6 +95,7 @@ const purge: ActivityCaller = { workflows: ['retention'] };
 
 /** The workflows that schedule each activity; every activity has some. */
 export const activityCallers: Readonly<Record<ActivityName, ActivityCaller>> = {
+  signActivity: { workflows: provenWorkflows },
   admit: run,
   confirmDispatch: run,
   prepare: run,

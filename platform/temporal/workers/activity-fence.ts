@@ -1,6 +1,8 @@
 import type { Info } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { activityMessage, activityProofHeader, provenWorkflows } from '../activity-proof';
+import type { ProofVerifier } from '../proof-verifier';
 
 /** Who may schedule an activity. */
 export interface ActivityCaller<Ids extends object = Record<string, string | undefined>> {
@@ -13,28 +15,53 @@ export interface ActivityCaller<Ids extends object = Record<string, string | und
 /** The failure type of an activity that was scheduled by something else than its own workflow. */
 export const activityForbidden = 'ACTIVITY_FORBIDDEN';
 
+export interface ActivityFenceOptions {
+  /** By the name of the activity; one without an entry is refused. */
+  callers: Readonly<Record<string, ActivityCaller>>;
+  /** The id that a workflow has within its workspace. */
+  idOf?: (workflowId: string) => string;
+  /** Verifies what the workers of a workflow have proven; needed where activities are of one of `provenWorkflows`. */
+  proofsOf?: (workflowId: string) => Promise<Pick<ProofVerifier, 'require'>>;
+}
+
 /**
  * Refuses activities that were not scheduled by a workflow of Runboard, and those that concern another workflow than theirs: by
- * itself, or from a workflow of another name, an activity would pass every check that its workflow makes.
- *
- * @param callers by the name of the activity; one without an entry is refused
- * @param idOf the id that a workflow has within its workspace
+ * itself, or from a workflow of another name, an activity would pass every check that its workflow makes. Where activities do
+ * what their input asks for, the name of the workflow is not enough: these are local, or our own workflow code has proven them.
  */
-export function createActivityFence(
-  callers: Readonly<Record<string, ActivityCaller>>,
-  idOf: (workflowId: string) => string = (workflowId) => workflowId,
-): ActivityInterceptorsFactory {
+export function createActivityFence({
+  callers,
+  idOf = (workflowId) => workflowId,
+  proofsOf,
+}: ActivityFenceOptions): ActivityInterceptorsFactory {
   const callersByName = new Map(Object.entries(callers));
   return ({ info }) => ({
     inbound: {
-      execute(input, next) {
-        const { workflowExecution } = info;
+      async execute(input, next) {
+        const { activityType, isLocal, workflowExecution } = info;
         const ownId = workflowExecution && idOf(workflowExecution.workflowId);
-        assertCaller(callersByName.get(info.activityType), { ...info, ownId }, input.args[0]);
+        const caller = callersByName.get(activityType);
+        assertCaller(caller, { ...info, ownId }, input.args[0]);
+        if (!isLocal && workflowExecution && caller?.workflows.some((name) => provenWorkflows.includes(name))) {
+          if (!proofsOf) {
+            throw forbidden(info);
+          }
+          const proofs = await proofsOf(workflowExecution.workflowId);
+          const message = activityMessage(workflowExecution, { activityType, args: input.args });
+          await proofs.require(message, proofOf(input.headers[activityProofHeader]));
+        }
         return next(input);
       },
     },
   });
+}
+
+function proofOf(payload: Payload | undefined): unknown {
+  try {
+    return payload && defaultPayloadConverter.fromPayload(payload);
+  } catch {
+    return 'unreadable';
+  }
 }
 
 /** @param info with the id of the workflow within its workspace */
@@ -43,16 +70,19 @@ function assertCaller(
   info: Info & { ownId: string | undefined },
   input: unknown,
 ): void {
-  const { activityType, workflowType, workflowExecution, ownId } = info;
+  const { workflowType, ownId } = info;
   const isOurs = caller?.workflows.some((name) => name === workflowType) === true;
   const ids = typeof input === 'object' && input !== null ? (input as Record<string, string | undefined>) : {};
   const expectedId = caller?.workflowId?.(ids);
   if (isOurs && (expectedId === undefined || ownId === expectedId)) {
     return;
   }
-  throw ApplicationFailure.create({
+  throw forbidden(info);
+}
+
+const forbidden = ({ activityType, workflowExecution }: Pick<Info, 'activityType' | 'workflowExecution'>) =>
+  ApplicationFailure.create({
     type: activityForbidden,
     message: `${activityType} is scheduled by its own workflow only, not by ${workflowExecution?.workflowId ?? 'itself'}.`,
     nonRetryable: true,
   });
-}
