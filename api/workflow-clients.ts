@@ -62,7 +62,7 @@ export function createWorkflowClients(context: ApiContext, installation: Client)
     checkForge: createForgeCheck(client, now),
     goalLauncher: createGoalLauncher(client, log),
     issueSyncLauncher: createIssueSyncLauncher(client, { proofs, env, log }),
-    deliverableSchedules: createDeliverableSchedules(client, log),
+    deliverableSchedules: createDeliverableSchedules({ client, proofs, log }),
     launchSchedules: createLaunchSchedules(client, log),
     phaseLauncher: createPhaseLauncher(client, proofs),
     previewRetention: createRetentionPreview(client),

@@ -16,6 +16,7 @@ import type { ConfiguredRepository } from './repository-setup/messages';
 import type { BranchPageRequest, CandidateRepository } from './repository-view/messages';
 import { reviewAcceptanceId } from './review-acceptance/messages';
 import { type DecideInput, runApprovalId } from './run-approval/messages';
+import { type DeliverableRunStart, deliverableRunWorkflowId } from './scheduled-deliverable/messages';
 import { temporaryAuthorityId, type TemporaryAuthorityInput } from './temporary-authority/messages';
 import type { DiscoveredServer } from './tool-discovery/messages';
 import {
@@ -148,3 +149,11 @@ export const transitionMessage = ({ id, context }: Pick<DeliverHooksInput, 'id' 
 /** A request to synchronise the issues of a repository now. */
 export const issueSyncMessage = (input: SyncNowInput): ProvenMessage =>
   provenMessage('sync-issues', input, { subject: issueSyncId(input.repo), actor: input.actor });
+
+/** A run of a scheduled deliverable that the API starts: in whose name, and why. */
+export const deliverableRunMessage = (deliverableId: string, { runId, begin }: DeliverableRunStart): ProvenMessage =>
+  provenMessage(
+    'start-deliverable-run',
+    { deliverableId, runId, begin },
+    { subject: deliverableRunWorkflowId(deliverableId, runId), actor: begin.startedBy },
+  );

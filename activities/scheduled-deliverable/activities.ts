@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { DeliverableRunStatus } from '../../contracts/runs/schedules/scheduled-deliverable';
 import { compact } from '../../platform/json/compact';
+import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type {
   DeliverableRunRecord,
   ScheduledDeliverableRunStore,
 } from '../../stores/runs/schedules/scheduled-deliverable-run-store';
 import type { ScheduledDeliverableStore } from '../../stores/runs/schedules/scheduled-deliverable-store';
+import { deliverableRunMessage } from '../../workflows/message-proofs';
 import type { StartedRun } from '../../workflows/scheduled-deliverable/messages';
 import { endOfChain } from '../shared/end-of-chain';
 import { attemptIdOf, launchOnce, type OnceLaunchDependencies } from '../shared/launch-once';
@@ -15,6 +17,7 @@ import { createRunTask } from './task';
 export interface ScheduledDeliverableDependencies extends OnceLaunchDependencies {
   scheduledDeliverables: Pick<ScheduledDeliverableStore, 'get'>;
   deliverableRuns: ScheduledDeliverableRunStore;
+  proofs: Pick<ProofVerifier, 'require'>;
 }
 
 interface OfRun {
@@ -55,7 +58,11 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
   }
 
   return {
-    /** Records a run of the definition, once for each occurrence; one that continues has its record already. */
+    /**
+     * Records a run of the definition, once for each occurrence; one that continues has its record already.
+     *
+     * @throws ApplicationFailure `MESSAGE_UNPROVEN` for one that the API has not started in this name
+     */
     async beginDeliverableRun({ id, occurrence, workflow, started }: Beginning): Promise<BegunRun> {
       const runId = started?.runId ?? runOf(id, occurrence);
       const existing = await runs.get(runId);
@@ -64,8 +71,11 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
         return { runId, status: existing.status };
       }
       const definition = await scheduledDeliverables.get(id);
-      if (!definition || (started && !started.begin)) {
+      if (!definition || (started && !('begin' in started))) {
         return { runId, status: 'skipped' };
+      }
+      if (started) {
+        await deps.proofs.require(deliverableRunMessage(id, started), started.proof);
       }
       const { trigger, startedBy } = started?.begin ?? {
         trigger: 'schedule' as const,

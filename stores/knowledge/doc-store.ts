@@ -59,6 +59,9 @@ export function createDocStore(root: string) {
 
   /** The directory of a path, each of its parts a directory itself. @throws AppError 404, 409 */
   async function directoryOf(path: string, create: boolean): Promise<string> {
+    if (!docPath.safeParse(path).success) {
+      throw outside(path);
+    }
     let directory = await realRoot();
     for (const part of path.split('/').slice(0, -1)) {
       directory = join(directory, part);

@@ -1,17 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, type ScheduleDescription, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
 import { AppError, validationError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { dropSchedule, ensureSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
 import type { ScheduledDeliverableRecord } from '../../stores/runs/schedules/scheduled-deliverable-store';
 import { withinDeadline } from '../clients/deadline';
+import { withProof } from '../clients/with-proof';
+import { deliverableRunMessage } from '../message-proofs';
 import { boardQueue } from '../queues';
-import { deliverableRunWorkflowId, deliverableSchedule, deliverableScheduleId, type StartedRun } from './messages';
+import {
+  type DeliverableRunStart,
+  deliverableRunWorkflowId,
+  deliverableSchedule,
+  deliverableScheduleId,
+  type StartedRun,
+} from './messages';
 
 type Timing = Pick<
   ScheduledDeliverableRecord,
   'schedule' | 'cronExpr' | 'timezone' | 'overlapPolicy' | 'catchUpMinutes'
 >;
+
+interface Sources {
+  client: Client;
+  proofs: Pick<MessageProofs, 'sign'>;
+  log: Log;
+}
 
 const pending = () =>
   new AppError('SCHEDULE_PENDING', {
@@ -37,7 +52,7 @@ export async function startDeliverableRun(client: Client, id: string, started: S
 }
 
 /** The Schedules of scheduled deliverables, which follow the definitions, for those who call within a deadline. */
-export function createDeliverableSchedules(client: Client, log: Log) {
+export function createDeliverableSchedules({ client, proofs, log }: Sources) {
   const within = <T>(call: () => Promise<T>) => withinDeadline(client, { pending }, call);
   return {
     /** @throws AppError 400 when Temporal cannot read the times or they never come, 503 */
@@ -69,7 +84,10 @@ export function createDeliverableSchedules(client: Client, log: Log) {
         log.warn({ err: error, id }, 'deliverable schedule removal deferred'),
       );
     },
-    start: (id: string, started: StartedRun): Promise<void> => within(() => startDeliverableRun(client, id, started)),
+    start: (id: string, run: DeliverableRunStart): Promise<void> => {
+      const proof = { message: deliverableRunMessage(id, run), lifetimeMs: startProofMs };
+      return within(() => startDeliverableRun(client, id, withProof(proofs, run, proof)));
+    },
     /** @throws ScheduleNotFoundError when there is none yet; AppError 503 */
     describe: (id: string): Promise<ScheduleDescription> =>
       within(() => client.schedule.getHandle(deliverableScheduleId(id)).describe()),

@@ -1,5 +1,6 @@
 import type { ScheduleOverlapPolicy } from '@temporalio/client';
 import type { ScheduledDeliverable } from '../../contracts/runs/schedules/scheduled-deliverable';
+import type { MessageProof } from '../../platform/crypto/message-proof-shape';
 import { boardQueue } from '../queues';
 
 const prefix = 'scheduled-deliverable/';
@@ -11,11 +12,14 @@ export const isDeliverableSchedule = (scheduleId: string): boolean => scheduleId
 /** The workflow of a run that its Schedule has not started. */
 export const deliverableRunWorkflowId = (id: string, runId: string): string => `${prefix}${id}/${runId}`;
 
-/** A run that its Schedule has not started, or that continues: `begin` makes its record. */
-export interface StartedRun {
+/** A run that its Schedule has not started: `begin` makes its record. */
+export interface DeliverableRunStart {
   runId: string;
-  begin?: { trigger: 'manual' | 'catch-up'; startedBy: string };
+  begin: { trigger: 'manual' | 'catch-up'; startedBy: string };
 }
+
+/** A run that the API has started, with its proof, or that continues. */
+export type StartedRun = (DeliverableRunStart & { proof: MessageProof }) | { runId: string };
 
 /** The name of an overlap policy in Temporal. */
 const overlapOf = (policy: ScheduledDeliverable['overlapPolicy']) =>

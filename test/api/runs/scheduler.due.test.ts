@@ -1,16 +1,16 @@
 import { runDue } from '../../../api/runs/scheduler/due';
 import type { DeliverableSchedules } from '../../../workflows/scheduled-deliverable/client';
-import type { StartedRun } from '../../../workflows/scheduled-deliverable/messages';
+import type { DeliverableRunStart } from '../../../workflows/scheduled-deliverable/messages';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
 const missed = new Map<string, number>();
-const started: [string, StartedRun][] = [];
+const started: [string, DeliverableRunStart][] = [];
 
 /** Schedules that have missed so many times. */
 const schedules = {
   describe: async (id: string) => ({ info: { numActionsMissedCatchupWindow: missed.get(id) ?? 0 } }),
-  start: async (id: string, run: StartedRun) => void started.push([id, run]),
+  start: async (id: string, run: DeliverableRunStart) => void started.push([id, run]),
 } as Partial<DeliverableSchedules> as DeliverableSchedules;
 
 const due = (mayLaunch = true) =>

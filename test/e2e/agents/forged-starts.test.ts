@@ -5,6 +5,7 @@ import { updateProofMs } from '../../../platform/crypto/message-proof';
 import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { callNexus } from '../../../platform/temporal/nexus-client';
 import { eventually } from '../../../platform/testing/eventually';
+import { runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
 import { cancelExecutionTreeId } from '../../../workflows/cancel-execution-tree/messages';
 import { withProof } from '../../../workflows/clients/with-proof';
 import { deliverHooksId } from '../../../workflows/deliver-hooks/messages';
@@ -18,6 +19,7 @@ import { type AskedFor, worktreeId } from '../../../workflows/worktree/messages'
 import { scriptAgent } from '../../support/caller';
 import { proofsOf, someProofs } from '../../support/stack/proofs';
 import { type Stack } from '../../support/stack/stack';
+import { startForger } from '../../support/workflows/forging';
 import { aRun, attackedStack, longAgo, refusals, refused, runs, timings } from './forged-fixture';
 
 let stack: Stack;
@@ -151,6 +153,38 @@ describe('what a worker inspects or starts', () => {
   it('lets no workflow of another name act on a run', async () => {
     const input = { attemptId: 'attempt_000000000000', taskId, request: {}, actor: 'admin', maxRetries: 3, timings };
     expect(await refused(runs(stack, 'agentRun', input))).toBe('ACTIVITY_FORBIDDEN');
+  });
+});
+
+describe('a run of a workflow', () => {
+  it('lets no other worker act in its name', async () => {
+    const steps = [{ id: 'asks', type: 'gate', input: 'Go on?' }];
+    await stack.call.ok('POST', '/api/workflows', {
+      id: 'gated',
+      name: 'Gated',
+      agents: [{ id: 'bee', agent: 'worker-bee' }],
+      steps,
+    });
+    const { id: runId } = await stack.call.ok('POST', '/api/workflows/gated/runs', { taskId });
+    const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stack.env;
+    const forger = await startForger({ client: stack.temporal, address, namespace }, boardQueue);
+    try {
+      const schedule = (activity: string, input: object) =>
+        refused(forger.schedule(runWorkflowId(runId), activity, { runId, stageId: 'asks', ...input }));
+      const to = { type: 'document', path: '../../escaped.md' };
+      expect(await schedule('writeOutput', { to, content: 'escaped' })).toBe(messageUnproven);
+      expect(await schedule('writeOutput', { to: { type: 'comment' }, content: 'Signed, the admin.' })).toBe(
+        messageUnproven,
+      );
+      const launch = { stepId: 'asks', attempt: 1, title: 'evil', input: 'evil', agent: 'worker-bee' };
+      expect(await schedule('startLaunch', launch)).toBe(messageUnproven);
+      expect((await stack.call.ok('GET', `/api/tasks/${taskId}`)).comments ?? []).toEqual([]);
+      expect(await refusals(stack)).toContainEqual(
+        expect.objectContaining({ details: expect.objectContaining({ purpose: 'schedule-activity' }) }),
+      );
+    } finally {
+      await forger.close();
+    }
   });
 });
 

@@ -1,10 +1,13 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
+import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
 import { createLog } from '../../../platform/log/log';
 import { eventually } from '../../../platform/testing/eventually';
 import { listSchedules } from '../../../workflows/clients/listed-schedules';
+import { boardQueue } from '../../../workflows/queues';
 import { deliverableScheduleId } from '../../../workflows/scheduled-deliverable/messages';
 import { reconcileScheduledDeliverables } from '../../../workflows/scheduled-deliverable/reconcile-client';
 import { type Stack, startStack } from '../../support/stack/stack';
+import { refused } from '../agents/forged-fixture';
 
 let stack: Stack;
 
@@ -42,6 +45,19 @@ describe('scheduled deliverables', () => {
     expect(info.nextActionTimes.slice(0, 3).map((time) => hourInBerlin.format(time))).toEqual(['07', '07', '07']);
     expect(await stack.call.ok('GET', `${path}?tag=ops`)).toMatchObject([{ id, enabled: true, lastRun: null }]);
     expect(await stack.call.ok('GET', `${path}?enabled=false`)).toEqual([]);
+  });
+
+  it('begins no run in the name of a person for a client of Temporal', async () => {
+    const { id } = await define({});
+    const runId = 'recurring_run_0123456789ab';
+    const begin = { trigger: 'manual', startedBy: 'user:olivia' };
+    const forged = stack.temporal.workflow.execute('scheduledDeliverable', {
+      workflowId: `scheduled-deliverable/${id}/forged`,
+      taskQueue: boardQueue,
+      args: [id, { runId, begin }],
+    });
+    expect(await refused(forged)).toBe(messageUnproven);
+    expect(await runsOf(id)).toEqual([]);
   });
 
   it('counts fortnights from a Monday', async () => {

@@ -42,6 +42,8 @@ export interface WorkflowRunsUnderTest {
   service: RunningWorkflowRuns;
   temporal: TestTemporal;
   dataDir: string;
+  /** Of its worker. */
+  taskQueue: string;
   /** `token: null` presents none; ann's by default. A text that is no JSON is returned unchanged. */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Reply>;
   /** The raw response, for streams. */
@@ -127,6 +129,7 @@ export async function startServiceUnderTest(
     },
     temporal,
     dataDir: directory.path,
+    taskQueue,
     open,
     async call(method, path, body, token = usualToken()) {
       const headers = { authorization: token === null ? '' : `Bearer ${token}` };
