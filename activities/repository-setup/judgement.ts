@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { isBranchName } from '../../contracts/common';
 import { within } from '../../platform/operations/within';
 import { findCommand } from '../../platform/processes/find-command';
 import type { Git } from '../../providers/git/git';
@@ -107,6 +108,10 @@ async function branchProblem(
   { git, hostId, askRemotes }: Judge,
   { path: repositoryPath, branch, remotes }: { path: string; branch: string; remotes: string[] },
 ): Promise<RepositoryProblem | null> {
+  // Git refuses to ask a remote for what is no name, which would count as a remote that cannot be reached.
+  if (!isBranchName(branch)) {
+    return { field: 'defaultBranch', message: `${JSON.stringify(branch)} is not a branch name.` };
+  }
   for (const source of [{}, ...remotes.map((remote) => ({ remote }))]) {
     if (await hasBranch(git, { repositoryPath, branch, ...source })) {
       return null;

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { attemptId, clearable, commitPolicy, digest, revision, slug, taskId, text, timestamp } from '../common';
+import {
+  attemptId,
+  clearable,
+  commitPolicy,
+  digest,
+  isBranchName,
+  revision,
+  slug,
+  taskId,
+  text,
+  timestamp,
+} from '../common';
 import { cursor } from '../cursor';
 import { externalWorkItem, maxExternalWorkItems } from '../integrations/trackers/external-work-item';
 import { nextCursor } from '../query';
@@ -207,7 +218,10 @@ export type Task = z.infer<typeof task>;
 const sent = {
   ...writable,
   subtasks: subtaskInputs,
-  git: taskGit.extend({ prUrl: webUrl.optional() }),
+  git: taskGit.extend({
+    prUrl: webUrl.optional(),
+    baseBranch: text(200, 1).refine(isBranchName, 'must be the name of a branch').optional(),
+  }),
   github: taskGithub.extend({ url: webUrl.optional() }),
 };
 

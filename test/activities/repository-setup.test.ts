@@ -16,7 +16,7 @@ afterAll(() => directory.remove());
 let made = 0;
 
 /** Sets up and inspects a repository with one commit on `main`, after something was done to it. */
-async function judge(change: (path: string) => Promise<unknown>, defaultBranch?: string) {
+async function judge(change: (path: string) => Promise<unknown>, defaultBranch?: string, request: object = {}) {
   const path = join(directory.path, `repository-${(made += 1)}`);
   await mkdir(path);
   await sh(path, 'init', '-q', '-b', 'main');
@@ -25,11 +25,11 @@ async function judge(change: (path: string) => Promise<unknown>, defaultBranch?:
   const proofs = { require: async () => undefined } as unknown as ProofVerifier;
   const git = createGit({ settingsDir: join(directory.path, `settings-${made}`) });
   const host = { git, hostId: 'bee', proofs };
-  const repository = { path, remote: null, allowFilters: [], defaultBranch, proof: '' };
+  const repository = { path, remote: null, allowFilters: [], defaultBranch, proof: '', ...request };
   const problem = await createRepositoryActivities(host).setUpRepository(repository as never);
   const inspected = await createRepositoryViewActivities(host).inspectRepository({
-    ...repository,
     askRemotes: false,
+    ...repository,
   } as never);
   return { problem, inspected, sha };
 }
@@ -89,4 +89,15 @@ describe('the set-up of a repository', () => {
     const { problem } = await judge(change, 'main');
     expect(problem).toMatchObject({ field: 'defaultBranch', message: expect.stringMatching(/has no branch main/) });
   });
+
+  it.each(['--upload-pack=/x', '-x', 'main..x', 'a b', '@', 'HEAD', 'main:a', 'main^{commit}', '../x'])(
+    'refuses the default branch %s, which no remote can have either',
+    async (name) => {
+      const askRemotes = { remote: 'origin', askRemotes: true };
+      const addRemote = (path: string) => sh(path, 'remote', 'add', 'origin', path);
+      const { problem, inspected } = await judge(addRemote, name, askRemotes);
+      expect(problem).toEqual({ field: 'defaultBranch', message: `${JSON.stringify(name)} is not a branch name.` });
+      expect(inspected.problems).toEqual([problem]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { slug } from '../../../contracts/common';
+import { isBranchName, slug } from '../../../contracts/common';
 import { listPage } from '../../../contracts/query';
 import { type Repository, repository, repositoryList, repositoryPatch } from '../../../contracts/settings/repository';
 import { assertFound, conflict, notFound, validationError } from '../../../platform/errors/app-error';
@@ -28,6 +28,18 @@ function assertForgeAllowed({ forge }: Pick<Repository, 'forge'>, env: Repositor
   if (forge?.baseUrl?.startsWith('http:') && !env.BOARD_FORGE_ALLOW_PRIVATE) {
     const message = 'must begin with https://, unless BOARD_FORGE_ALLOW_PRIVATE is true';
     throw validationError([{ path: 'forge.baseUrl', message }]);
+  }
+}
+
+/** Refuses branches that git cannot have. Those that are configured already are read as they are. */
+function assertBranchNames({ defaultBranch, mergeBranches = [] }: Partial<Repository>): void {
+  const named: [string, string | undefined][] = [['defaultBranch', defaultBranch]];
+  named.push(...mergeBranches.map((branch, index): [string, string] => [`mergeBranches.${index}`, branch]));
+  const issues = named.flatMap(([path, branch]) =>
+    branch === undefined || isBranchName(branch) ? [] : [{ path, message: 'must be the name of a branch' }],
+  );
+  if (issues.length > 0) {
+    throw validationError(issues);
   }
 }
 
@@ -80,6 +92,7 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
         throw conflict(`The name ${body.name} is already in use.`, { name: body.name });
       }
       assertForgeAllowed(body, context.env);
+      assertBranchNames(body);
       await check(body);
       return repositories.add(body);
     },
@@ -108,6 +121,7 @@ export function repositoryRoutes(routes: Routes, context: RepositoryContext): vo
       const former = await repositories.find(params.name);
       assertFound(former, 'repository', params.name);
       assertForgeAllowed(body, context.env);
+      assertBranchNames(body);
       if (checked.some((field) => field in body)) {
         await check({ ...former, ...compact(body) });
       }

@@ -64,6 +64,24 @@ describe('the validation of a repository', () => {
   });
 });
 
+describe('the branches that a repository names', () => {
+  it.each(['--upload-pack=/x', '-x', 'main..x', 'a b', '@', 'HEAD', 'main:a', 'main^{commit}', '../x'])(
+    'cannot be %s',
+    async (name) => {
+      await addRepository({ name: 'taken' });
+      const change = (body: object) => board.call('PATCH', '/api/config/repos/taken', { body });
+      for (const request of [addRepository, change]) {
+        const { status, body } = await request({ defaultBranch: name, mergeBranches: ['next', name] });
+        expect(status).toBe(400);
+        expect(body.details.issues.map(({ path }: { path: string }) => path)).toEqual([
+          'defaultBranch',
+          'mergeBranches.1',
+        ]);
+      }
+    },
+  );
+});
+
 describe('the branches of a repository', () => {
   it('are those of one that is configured, on a live host that has it', async () => {
     expect((await branches('atlas/branches')).status).toBe(404);

@@ -70,6 +70,12 @@ describe('POST /api/tasks', () => {
     ['a control character', { title: 'a\u0000b' }, 'title'],
     ['a status that is no column', { title: 'a', status: 'cancelled' }, 'status'],
     ['an unknown field', { title: 'a', colour: 'red' }, 'colour'],
+    [
+      'a base branch that is an option',
+      { title: 'a', git: { repo: 'a', baseBranch: '--upload-pack=/x' } },
+      'git.baseBranch',
+    ],
+    ['a base branch that is a range', { title: 'a', git: { repo: 'a', baseBranch: 'main..x' } }, 'git.baseBranch'],
     ['an unknown field further in', { title: 'a', git: { repo: 'a', sha: 'x' } }, 'git.sha'],
     ['an attempt, which only runs set', { title: 'a', attempt: { id: 'attempt_12345678' } }, 'attempt'],
     ['a wrong item of a list', { title: 'a', subtasks: [{ id: 's', title: '' }] }, 'subtasks.0.title'],
