@@ -1,12 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import { errorMessage } from '../errors/app-error';
+import { filteredAgents } from './filtered-fetch';
 
 export interface WebhookSettings {
   /** Key of the signature; unsigned without one. */
   secret: string | undefined;
-  /** Whether receivers may have an address of a private network, or of this machine. */
+  /** Whether receivers may have an address of a private network, or of this machine; never one of a link. */
   allowPrivate: boolean;
   timeoutMs: number;
 }
@@ -53,12 +54,16 @@ function signedHeaders(secret: string | undefined, message: WebhookMessage): Rec
  * another address than the checked one; redirects are not followed.
  */
 export function createWebhookSender({ secret, allowPrivate, timeoutMs }: WebhookSettings) {
-  const filter = { allowPrivateIPAddress: allowPrivate, allowMetaIPAddress: false };
-  const agents = { http: new RequestFilteringHttpAgent(filter), https: new RequestFilteringHttpsAgent(filter) };
+  const agents = filteredAgents({ allowPrivate });
 
   return {
     /** Posts once; every way it can fail is an outcome. */
-    send(url: URL, message: WebhookMessage): Promise<WebhookOutcome> {
+    async send(url: URL, message: WebhookMessage): Promise<WebhookOutcome> {
+      try {
+        agents.assertAllowed(url);
+      } catch (error) {
+        return { error: errorMessage(error), forbidden: true };
+      }
       const secure = url.protocol === 'https:';
       return new Promise((resolve) => {
         const failed = ({ message: error }: Error): void =>

@@ -19,6 +19,16 @@ describe('a cleaned name', () => {
     );
   });
 
+  it('begins and ends with no space or dot, however long the name is', () => {
+    const long = 'x'.repeat(300);
+    for (const gap of [' '.repeat(900), '.'.repeat(900), ' '.repeat(16_000)]) {
+      expect(cleanFileName(`a${gap}b.pdf`)).toMatch(/^a[ .]+\.pdf$/);
+      expect(cleanFileName(`${gap}${long}.pdf`)).toBe(`${long.slice(0, 196)}.pdf`);
+      expect(cleanFileName(`${long}${gap}`)).toBe(long.slice(0, 200));
+      expect(cleanFileName(`a${gap}-`)).toBe('a');
+    }
+  });
+
   it('keeps what is a name already', () => {
     for (const name of ['report.pdf', 'Übersicht 2026.xlsx', '図.png', 'no-extension', 'a.tar.gz', '👩‍🚀'.normalize()]) {
       expect(cleanFileName(name)).toBe(name.replace('\u200d', ''));

@@ -19,14 +19,21 @@ export function extensionOf(name: string): string {
 export function cleanFileName(name: string): string {
   const segment = name.split(/[\\/]/).at(-1) ?? '';
   const visible = segment.normalize('NFC').replace(invisible, '').replace(special, '_');
-  const trimmed = visible.replace(/^[\s.]+|[\s.]+$/gu, '').slice(-4 * maxLength);
+  const trimmed = trim(visible);
   if (trimmed === '') {
     return 'file';
   }
   const extension = extensionOf(trimmed);
   const stem = extension === '' ? trimmed : trimmed.slice(0, -(extension.length + 1));
   const suffix = extension === '' ? '' : `.${trimmed.slice(-extension.length)}`;
-  return `${cut(stem, maxLength - suffix.length) || 'file'}${suffix}`;
+  // What is cut off may leave a space or a dot at the end.
+  return trim(`${cut(stem, maxLength - suffix.length)}${suffix}`);
+}
+
+/** A text without spaces and dots around it, in one pass. */
+function trim(text: string): string {
+  const [, trimmed = ''] = /^[\s.]*(.*[^\s.])?/su.exec(text) ?? [];
+  return trimmed;
 }
 
 /** Whole characters of a text, up to so many UTF-16 units. */

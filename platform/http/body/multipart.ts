@@ -21,6 +21,9 @@ export interface UploadLimits {
 /** Of everything that is no file: names, and fields that will be refused by name. */
 const partLimits = { fields: 20, fieldSize: 1_024, headerPairs: 20, headerSize: 16_384 };
 
+/** The longest boundary that the parser takes. */
+const maxBoundaryBytes = 252;
+
 /** The fields of a form by name: each with its files, or its texts. */
 type Form = Record<string, (UploadedFile | string)[]>;
 
@@ -97,8 +100,8 @@ class FormReader {
     try {
       const limits = { ...partLimits, files, fileSize: fileBytes, parts: files + partLimits.fields };
       return new Busboy({ headers: { ...this.ctx.req.headers, 'content-type': type }, limits });
-    } catch (error) {
-      throw malformed(errorMessage(error));
+    } catch {
+      throw malformed(`its Content-Type needs a boundary of at most ${maxBoundaryBytes} bytes`);
     }
   }
 

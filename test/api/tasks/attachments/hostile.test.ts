@@ -175,6 +175,12 @@ describe('a form is refused', () => {
     expect(await uploads()).toEqual([]);
   });
 
+  it.each(['', `; boundary=${'x'.repeat(253)}`])('with the boundary %j', async (boundary) => {
+    const { status, body } = await post(`multipart/form-data${boundary}`, form('name="files"; filename="a.txt"'));
+    expect(status).toBe(400);
+    expect(body.error).toBe('The form cannot be read: its Content-Type needs a boundary of at most 252 bytes.');
+  });
+
   it('of which the whole is too large, announced or not', async () => {
     const { id } = await board.createTask();
     const path = `/api/tasks/${id}/attachments`;
