@@ -2,6 +2,7 @@ import type { Refusal } from '../../contracts/refusal';
 import { refusal } from '../../domain/refusal';
 import { baseBranchRefusal } from '../../domain/workspaces/base-branch';
 import { GitError } from '../../providers/git/git-error';
+import { onOtherBranch } from '../../providers/git/refs/other-branch';
 import type { WorktreeEvidence } from '../../providers/git/worktrees/worktree-git';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
@@ -63,7 +64,11 @@ export async function unused(deps: WorktreeHostDependencies, record: WorktreeRec
     return replacedRefusal(record, error);
   }
   if (!registered || !gitDirMatches || branch !== record.branch || headSha === null) {
-    return refusal('WORKTREE_MISMATCH', 'The worktree differs from its manifest; inspect it first.', {
+    const isElsewhere = registered && gitDirMatches && branch !== record.branch;
+    const message = isElsewhere
+      ? onOtherBranch(record.path, { actual: branch, expected: record.branch })
+      : 'The worktree differs from its manifest; inspect it first.';
+    return refusal('WORKTREE_MISMATCH', message, {
       taskId,
       path: record.path,
       expectedBranch: record.branch,

@@ -1,4 +1,5 @@
 import type { CleanupFinding, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
+import { onOtherBranch } from '../../providers/git/refs/other-branch';
 import type { Holders, WorktreeEvidence } from '../../providers/git/worktrees/worktree-git';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
 import type { WorktreeHostDependencies } from './dependencies';
@@ -73,7 +74,7 @@ function findings(
       add('attempt-lease', `The attempt ${owner} holds the lease until ${record.lease.expiresAt}.`);
     }
     if (evidence.exists && evidence.replaced === null && evidence.registered && evidence.branch !== record.branch) {
-      add('branch-mismatch', `The worktree is on ${evidence.branch ?? 'a detached HEAD'}, not on ${record.branch}.`);
+      add('branch-mismatch', onOtherBranch(record.path, { actual: evidence.branch, expected: record.branch }));
     }
     // A worktree that failed in the making may be at a path with files of others.
     const isReplaced = evidence.replaced !== null;

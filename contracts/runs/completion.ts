@@ -99,6 +99,8 @@ export const harnessEvidence = z.object({
   signal: z.string().nullable().optional(),
   ended: z.enum(['exit', 'stopped', 'timeout', 'spawn-failed', 'lost', 'callback', 'not-dispatched']),
   headSha: z.string().optional(),
+  /** What was checked out in the worktree at the end; `null` for a detached HEAD. */
+  branch: z.string().nullable().optional(),
   commits: z.array(z.object({ sha: z.string(), subject: z.string() })).optional(),
   changedFiles: z.array(changedFile).optional(),
   truncated: z.boolean().optional(),

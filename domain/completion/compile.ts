@@ -97,6 +97,7 @@ function shortfalls(
     ...(claim.harness.workLost === undefined ? [] : [{ code: 'work-lost', message: claim.harness.workLost }]),
     ...resultShortfalls(envelope, claim),
     ...commitShortfalls(envelope, claim, sideEffects),
+    ...branchShortfalls(envelope, claim),
     ...(claim.claims.verification ?? [])
       .filter(({ status }) => status === 'failed')
       .map(({ gateId }) => ({ code: 'verification-failed', message: `Verification ${gateId} failed.` })),
@@ -176,6 +177,16 @@ function commitShortfalls(
       : `Commits are not allowed; ${commits} were made.`;
     return [{ code: violation, message }];
   });
+}
+
+/** What is committed elsewhere than on the branch of the task is no result: it is neither merged nor found by the next run. */
+function branchShortfalls(envelope: RecordedTaskEnvelope | undefined, { harness }: TerminalClaim): Downgrade[] {
+  const expected = envelope?.workspace?.branch;
+  if (expected === undefined || harness.branch === undefined || harness.branch === expected) {
+    return [];
+  }
+  const message = `The worktree was left on ${harness.branch ?? 'a detached HEAD'}, not on ${expected}.`;
+  return [{ code: 'branch-changed', message }];
 }
 
 /** What the end of a run makes of its task (specification 2, States). */

@@ -38,11 +38,15 @@ const compile = (policy: Partial<RecordedTaskEnvelope>, claimed: Partial<Termina
 
 test('a success whose evidence holds stays one', () => {
   expect(compile({}, {})).toMatchObject({ status: 'success', downgrades: [] });
-  expect(compile({ commitPolicy: 'required' }, { harness: commit })).toMatchObject({ status: 'success' });
+  expect(compile({ commitPolicy: 'required' }, { harness: { ...commit, branch: 'b' } })).toMatchObject({
+    status: 'success',
+  });
 });
 
 test.each([
   ['a forbidden commit', { commitPolicy: 'forbidden' as const }, { harness: commit }, 'commit-policy-violated'],
+  ['another branch', {}, { harness: { ...commit, branch: 'other' } }, 'branch-changed'],
+  ['a detached HEAD', {}, { harness: { ...commit, branch: null } }, 'branch-changed'],
   ['a missing commit', { commitPolicy: 'required' as const }, {}, 'commit-missing'],
   [
     'a failed gate',

@@ -4,6 +4,7 @@ import type { HarnessEvidence } from '../../contracts/runs/completion';
 export type ObservedEnd = Pick<
   HarnessEvidence,
   | 'headSha'
+  | 'branch'
   | 'commits'
   | 'changedFiles'
   | 'truncated'

@@ -57,7 +57,7 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
 /** A worktree without any change was not worked in: it is no evidence about the agent's claims of other locations. */
 function ofWorkedIn(seen: ObservedEnd): ObservedEnd {
   const untouched = seen.commits?.length === 0 && seen.changedFiles?.length === 0;
-  return untouched ? { headSha: seen.headSha, outside: seen.outside } : seen;
+  return untouched ? { headSha: seen.headSha, branch: seen.branch, outside: seen.outside } : seen;
 }
 
 export type ObservedEndActivities = ReturnType<typeof createObservedEndActivities>;

@@ -22,6 +22,9 @@ export function repositoryProblem(repository: Repository, error: unknown): Refus
   return refusal('REPOSITORY_UNAVAILABLE', `The repository ${repository.name} cannot be used: ${error.message}`, {
     repository: repository.name,
     reason: error.code,
-    remediation: 'Check its path and branches with GET /api/config/repos.',
+    remediation:
+      error.code === 'conflict'
+        ? 'Put the worktree back as the message describes, then start again.'
+        : 'Check its path and branches with GET /api/config/repos.',
   });
 }

@@ -10799,6 +10799,7 @@ export interface components {
                 message: string;
             }[];
             harness: {
+                branch?: string | null;
                 changedFiles?: {
                     path: string;
                     previousPath?: string;

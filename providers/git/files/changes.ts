@@ -19,6 +19,8 @@ export interface ChangedFile {
 
 export interface Changes {
   headSha: string;
+  /** What is checked out; `null` for a detached HEAD, absent where git cannot read it. */
+  branch?: string | null;
   /** Reachable from HEAD and not from the baseline's HEAD, the newest first. */
   commits: { sha: string; subject: string }[];
   changedFiles: ChangedFile[];
@@ -59,6 +61,9 @@ async function withIndex<T>(read: Promise<T>): Promise<T | undefined> {
 /** Git reports `(initial)` where HEAD leads to no commit. */
 const commitOf = (status: WorktreeStatus | undefined): string | undefined =>
   status && /^[0-9a-f]+$/.test(status.headSha) ? status.headSha : undefined;
+
+const branchOf = (status: WorktreeStatus | undefined): Pick<Changes, 'branch'> =>
+  status ? { branch: status.branch } : {};
 
 /**
  * Whether two inspections show that nothing differs from a clean baseline: the common case needs none of the rest. A file that
@@ -102,7 +107,7 @@ export async function collectChanges(
   const cwd = location.path;
   const status = await withIndex(readStatus(git, cwd));
   if (await isUnchanged(git, cwd, { status, baseline })) {
-    return { headSha: baseline.headSha, commits: [], changedFiles: [], truncated: false };
+    return { headSha: baseline.headSha, ...branchOf(status), commits: [], changedFiles: [], truncated: false };
   }
   const headSha = commitOf(status) ?? (await resolveCommit(git, cwd, 'HEAD')) ?? baseline.headSha;
   const commits = await commitsSince(git, cwd, { before: baseline.headSha, headSha });
@@ -115,6 +120,7 @@ export async function collectChanges(
   const changedFiles = parseNameStatus(fields, new Set(status && untrackedIn(status)));
   return {
     headSha,
+    ...branchOf(status),
     commits: commits.slice(0, listed),
     changedFiles: changedFiles.slice(0, listed),
     truncated: commits.length > listed || changedFiles.length > listed,

@@ -5,6 +5,7 @@ import { recordedPath } from '../files/safe-path';
 import { resolveCommit } from '../files/trees';
 import { GitError } from '../git-error';
 import { assertBranchName, assertObjectName } from '../refs/names';
+import { onOtherBranch } from '../refs/other-branch';
 import { type GitRunner, gitText } from '../run-git';
 import { fromFiles } from '../settings/from-files';
 import { makeShared } from '../settings/private-directory';
@@ -182,7 +183,7 @@ export async function ensureWorktree(git: GitRunner, request: WorktreeRequest): 
   const linked = registered !== undefined && (await entriesOf(path))?.includes('.git') === true;
   const sound = linked && registered.branch === branch;
   if (linked && !sound && !half) {
-    throw new GitError('conflict', `${path} is on ${registered.branch ?? 'a detached HEAD'}, not on ${branch}.`);
+    throw new GitError('conflict', onOtherBranch(path, { actual: registered.branch, expected: branch }));
   }
   if (!sound) {
     await git.verify();

@@ -23,6 +23,11 @@ beforeAll(async () => {
     shell('shredder', 'cd /; rm -rf "$c"/objects/*'),
     shell('blocker', 'i=$(git rev-parse --git-dir)/index; rm "$i"; mkdir "$i"; exec sleep 60'),
     shell('mover', 'cd /; mv "$w" "$w-moved"'),
+    shell(
+      'brancher',
+      'git checkout -qb other; echo more > more.txt; git add -A; git -c user.name=A -c user.email=a@l commit -qm More',
+    ),
+    shell('detacher', 'git checkout -q --detach; git branch -qD "board/$(basename "$w")"'),
     shell('clean', ':'),
   ]);
 });
@@ -82,6 +87,29 @@ describe('the run of an agent', () => {
     await admin.ok('PATCH', `/api/tasks/${task.id}`, { status: 'todo' });
     expect((await runOf(task.id, 'clean')).completion).toMatchObject({ status: 'success' });
   });
+
+  test.each(['brancher', 'detacher'])(
+    'that leaves another branch (%s) is partial, and the remedy works',
+    async (agent) => {
+      const { admin } = at;
+      const task = await aTask(agent);
+      const { completion } = await runOf(task.id, agent);
+      expect(completion).toMatchObject({ status: 'partial', downgrades: [{ code: 'branch-changed' }] });
+      const { path } = await admin.ok('GET', task.worktree);
+      const remedy = `git -C ${path} checkout -B board/${task.id}`;
+      const merge = await admin.post(`${task.worktree}/merge`);
+      expect([merge.status, merge.body.code, merge.body.error]).toEqual([
+        ...[409, 'WORKTREE_MISMATCH', expect.stringContaining(remedy)],
+      ]);
+      const start = await admin.post(`/api/agents/${task.id}/start`, { agent: 'clean' });
+      expect([start.status, start.body.error]).toEqual([409, expect.stringContaining(remedy)]);
+      const removal = await admin.send('DELETE', `${task.worktree}?force=true&reason=elsewhere`);
+      expect(removal.status).toBe(409);
+      expect(JSON.stringify(removal.body)).toContain(remedy);
+      await git(path, 'checkout', '-q', '-B', `board/${task.id}`);
+      expect((await runOf(task.id, 'clean')).completion.status).toBe('success');
+    },
+  );
 
   test('that deletes the objects of its repository ends', async () => {
     const task = await aTask('shredder');
