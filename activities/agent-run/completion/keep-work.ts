@@ -60,11 +60,16 @@ export async function keepWork(
     if (!stored) {
       return {};
     }
-    const { sha, ref, files, withheld } = stored;
+    const { sha, ref, files, withheld, skipped } = stored;
     // A try that was killed after it had moved the branch is followed by one that finds this commit among the agent's.
     const ofAgent = commits.filter((commit) => commit.sha !== sha);
     return withheld === null
-      ? { committed: { sha, subject: commitSubject(subject), files }, commits: ofAgent, headSha: sha }
+      ? {
+          committed: { sha, subject: commitSubject(subject), files },
+          commits: ofAgent,
+          headSha: sha,
+          ...unread(skipped),
+        }
       : { uncommitted: { files, reason: withheld }, preservedRef: ref };
   } catch (error) {
     if (isWorkLost(error)) {
@@ -76,6 +81,15 @@ export async function keepWork(
     deps.log.warn({ attemptId, err: error }, 'commit of uncommitted work failed');
     return { uncommitted: { files: changedFiles?.length ?? 0, reason: error.message.slice(0, 2_000) } };
   }
+}
+
+/** What a commit had to leave out. */
+function unread(paths: readonly string[]): Pick<KeptWork, 'uncommitted'> {
+  const reason = `git could not read ${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ', …' : ''}.`.slice(
+    0,
+    2_000,
+  );
+  return paths.length === 0 ? {} : { uncommitted: { files: paths.length, reason } };
 }
 
 /** Why nothing may be committed for this run; `undefined` when it may. */

@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { move, nestedRepositories } from '../files/preserve-nested';
-import { readCommit, resolveCommit, revealHiddenFiles } from '../files/trees';
-import { GitError, isDamagedIndex } from '../git-error';
+import { readCommit, replacingIndex, resolveCommit, revealHiddenFiles } from '../files/trees';
+import { GitError } from '../git-error';
 import { forgetOperations } from '../operation-state';
 import { isAncestor } from '../refs/ancestry';
 import { assertBranchName, assertObjectName, attemptRef, strayRef } from '../refs/names';
@@ -44,22 +43,12 @@ async function preserveStray(git: GitRunner, cwd: string, { attemptId, branch, h
 
 /** Makes index and files this tree; a damaged index is thrown away, it is rebuilt from the tree. */
 export async function checkOut(git: GitRunner, location: WorktreeLocation, tree: string): Promise<void> {
-  const { path: cwd, gitDir } = location;
-  const reset = async (): Promise<void> => {
+  const { path: cwd } = location;
+  await replacingIndex(git, location, async () => {
     verifyStill(location);
     await revealHiddenFiles(git, cwd);
     await git(['read-tree', '--reset', '-u', tree], { cwd });
-  };
-  try {
-    await reset();
-  } catch (error) {
-    if (!isDamagedIndex(error)) {
-      throw error;
-    }
-    git.assertHeld();
-    await rm(join(gitDir, 'index'), { force: true });
-    await reset();
-  }
+  });
 }
 
 /**

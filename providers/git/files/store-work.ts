@@ -3,7 +3,7 @@ import { unfinishedOperation } from '../operation-state';
 import { assertBranchName, resultRef } from '../refs/names';
 import { refTarget, setRef } from '../refs/set-ref';
 import type { GitRunner } from '../run-git';
-import { readStatus, type WorktreeStatus } from '../status';
+import type { WorktreeStatus } from '../status';
 import { clearStaleLocks } from '../worktrees/locks';
 import {
   type RecordedWorktree,
@@ -14,7 +14,16 @@ import {
 } from '../worktrees/worktree-location';
 import type { CommitHead } from './recent-commits';
 import { diffTrees, type TreeChange } from './tree-diff';
-import { type CommitFacts, commitTree, readCommit, readHeadCommit, writeWorktreeTree } from './trees';
+import {
+  type CommitFacts,
+  commitTree,
+  readCommit,
+  readHeadCommit,
+  readStatusOfAny,
+  replacingIndex,
+  revealHiddenFiles,
+  writeWorktree,
+} from './trees';
 
 export interface StoreWorkRequest extends RecordedWorktree {
   gitDir?: string | undefined;
@@ -35,6 +44,8 @@ export interface StoredWork {
   files: number;
   /** Why the branch was not moved to it; `null` when it was. */
   withheld: string | null;
+  /** Files that git could not read, which are in no commit. */
+  skipped: string[];
 }
 
 /**
@@ -52,17 +63,17 @@ export async function storeWork(git: GitRunner, request: StoreWorkRequest): Prom
   if (location.gitDir === location.commonDir) {
     throw new GitError('outside', `${cwd} is a primary checkout.`);
   }
-  const status = await readStatus(git, cwd);
+  const status = await readStatusOfAny(git, location);
   const head = await readHeadCommit(git, cwd, status.headSha);
   if (!head) {
     return undefined;
   }
-  const [earlier, tree] = await Promise.all([earlierCommit(git, cwd, ref), writeWorktreeTree(git, location)]);
+  const [earlier, { tree, skipped }] = await Promise.all([earlierCommit(git, cwd, ref), writeWorktree(git, location)]);
   if (tree === head.tree) {
     return earlier?.sha === head.sha ? completeCommit(git, location, { earlier, request }) : undefined;
   }
   const changes = await diffTrees(git, location, { before: head.tree, after: tree });
-  const withheld = request.withhold ?? obstacle(location, status, { branch: request.branch, changes });
+  const withheld = request.withhold ?? obstacle(location, status, { branch: request.branch, changes, skipped });
   const same = earlier?.tree === tree && earlier.parents.join() === head.sha;
   const sha = same ? earlier.sha : await commit(git, cwd, { head, tree, request });
   await setRef(git, cwd, { ref, sha, expected: earlier?.sha ?? null });
@@ -70,9 +81,15 @@ export async function storeWork(git: GitRunner, request: StoreWorkRequest): Prom
     verifyStill(location);
     await clearStaleLocks(location, request.branch, git);
     await setRef(git, cwd, { ref: `refs/heads/${request.branch}`, sha, expected: head.sha });
-    await alignIndex(git, cwd, sha);
+    // The branch has the commit, whatever becomes of the index.
+    await alignIndex(git, location, sha).catch((error: unknown) => {
+      if (!(error instanceof GitError) || error.code === 'fenced') {
+        throw error;
+      }
+      git.log?.warn({ worktree: cwd, err: error }, 'index not aligned with the commit');
+    });
   }
-  return { sha, ref, files: changes.length, withheld: withheld ?? null };
+  return { sha, ref, files: changes.length, withheld: withheld ?? null, skipped };
 }
 
 /** What an earlier try has stored. */
@@ -88,17 +105,17 @@ async function completeCommit(
   { earlier: { sha, parents }, request }: { earlier: CommitFacts; request: StoreWorkRequest },
 ): Promise<StoredWork> {
   await clearStaleLocks(location, request.branch, git);
-  await alignIndex(git, location.path, sha);
+  await alignIndex(git, location, sha);
   const [before = sha] = parents;
   const { length: files } = await diffTrees(git, location, { before, after: sha });
-  return { sha, ref: resultRef(request.id), files, withheld: null };
+  return { sha, ref: resultRef(request.id), files, withheld: null, skipped: [] };
 }
 
 /** Why the branch cannot be moved to a commit of the files as they are. */
 function obstacle(
   { gitDir, path }: WorktreeLocation,
   status: WorktreeStatus,
-  { branch, changes }: { branch: string; changes: readonly TreeChange[] },
+  { branch, changes, skipped }: { branch: string; changes: readonly TreeChange[]; skipped: readonly string[] },
 ): string | undefined {
   const operation = unfinishedOperation(gitDir);
   if (operation !== undefined || status.entries.some(({ unmerged }) => unmerged)) {
@@ -111,7 +128,8 @@ function obstacle(
     return 'The directory of the worktree was removed; a commit would remove every file.';
   }
   const nested = changes.find(({ before, after }) => after?.mode === repositoryMode && before?.mode !== repositoryMode);
-  return nested && `${nested.path} is a repository of its own, whose files a commit would leave out.`;
+  const inside = nested?.path ?? skipped.find((skippedPath) => skippedPath.endsWith('/'))?.slice(0, -1);
+  return inside && `${inside} is a repository of its own, whose files a commit would leave out.`;
 }
 
 /** How a tree lists a repository inside the worktree. */
@@ -128,8 +146,13 @@ function commit(
 }
 
 /** Makes the index what HEAD is now; the files are that already. */
-async function alignIndex(git: GitRunner, cwd: string, sha: string): Promise<void> {
-  await git(['read-tree', '--reset', sha], { cwd });
+async function alignIndex(git: GitRunner, location: WorktreeLocation, sha: string): Promise<void> {
+  const { path: cwd } = location;
+  await replacingIndex(git, location, async () => {
+    // Git refuses to change entries whose marks make it ignore their files.
+    await revealHiddenFiles(git, cwd);
+    await git(['read-tree', '--reset', sha], { cwd });
+  });
   // Exit code 1 reports files that were changed meanwhile: they stay as they are.
   await git(['update-index', '-q', '--refresh'], { cwd, okCodes: [1] });
 }

@@ -3,10 +3,11 @@ import { readdirSync } from 'node:fs';
 import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compact } from '../../../platform/json/compact';
-import { GitError, isDamagedIndex } from '../git-error';
+import { GitError, isDamagedIndex, listedPaths } from '../git-error';
 import { readRefFile } from '../refs/ref-files';
-import { type GitRunner, gitText } from '../run-git';
+import { gitFields, type GitRunner, gitText } from '../run-git';
 import { fromFiles, type RepositoryFiles } from '../settings/from-files';
+import { readStatus, type WorktreeStatus } from '../status';
 import type { WorktreeLocation } from '../worktrees/worktree-location';
 import { type IndexEntry, readIndex } from './index-file';
 import { type CommitHead, rememberCommit, rememberedCommit } from './recent-commits';
@@ -111,11 +112,20 @@ export async function revealHiddenFiles(
  *
  * @param instead texts that stand for the content of files that are too large to be read, by path
  */
-export function writeWorktreeTree(
+export async function writeWorktreeTree(
   git: GitRunner,
   location: WorktreeLocation,
   instead: ReadonlyMap<string, string> = new Map(),
 ): Promise<string> {
+  return (await writeWorktree(git, location, instead)).tree;
+}
+
+/** The same, with the paths that git could not add: they are in no tree. A repository without a commit ends with a slash. */
+export function writeWorktree(
+  git: GitRunner,
+  location: WorktreeLocation,
+  instead: ReadonlyMap<string, string> = new Map(),
+): Promise<{ tree: string; skipped: string[] }> {
   const cwd = location.path;
   return withIndexCopy(location, async (env) => {
     const repositories = await revealHiddenFiles(git, cwd, env).catch(async (error: unknown) => {
@@ -133,14 +143,19 @@ export function writeWorktreeTree(
       okCodes: [1],
       ...(instead.size === 0 ? {} : { input: pathspecs(instead) }),
     });
-    if (added.exitCode !== 0) {
-      git.log?.warn({ worktree: cwd }, 'unreadable worktree files skipped');
+    const skipped = added.exitCode === 0 ? [] : await notAdded(git, { cwd, env });
+    if (skipped.length > 0) {
+      git.log?.warn({ worktree: cwd, skipped: skipped.slice(0, listedPaths) }, 'unreadable worktree files skipped');
     }
     await restoreEmpty(git, repositories, { cwd, env });
     await putInstead(git, instead, { cwd, env });
-    return gitText(git, ['write-tree'], { cwd, env });
+    return { tree: await gitText(git, ['write-tree'], { cwd, env }), skipped };
   });
 }
+
+const notAdded = async (git: GitRunner, inIndex: { cwd: string; env: IndexVariables }): Promise<string[]> => [
+  ...new Set(await gitFields(git, ['ls-files', '--others', '--modified', '--exclude-standard', '-z'], inIndex)),
+];
 
 const leavingOut = (instead: ReadonlyMap<string, string>): string[] =>
   instead.size === 0 ? [] : ['--pathspec-from-file=-', '--pathspec-file-nul'];
@@ -195,6 +210,41 @@ async function restoreEmpty(
     .join('');
   if (input !== '') {
     await git(['update-index', '-z', '--index-info'], { cwd, env, input });
+  }
+}
+
+/** HEAD, branch and changed paths, also where the index is damaged: then that of HEAD stands for it. */
+export async function readStatusOfAny(git: GitRunner, location: WorktreeLocation): Promise<WorktreeStatus> {
+  const { path: cwd } = location;
+  try {
+    return await readStatus(git, cwd);
+  } catch (error) {
+    if (!isDamagedIndex(error)) {
+      throw error;
+    }
+    return withIndexCopy(location, async (env) => {
+      await rm(env.GIT_INDEX_FILE, { force: true });
+      await git(['read-tree', 'HEAD'], { cwd, env });
+      return readStatus(git, cwd, env);
+    });
+  }
+}
+
+/** Changes the index; a damaged one is thrown away, as the work makes it anew from a tree. */
+export async function replacingIndex(
+  git: GitRunner,
+  location: WorktreeLocation,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isDamagedIndex(error)) {
+      throw error;
+    }
+    git.assertHeld();
+    await rm(join(location.gitDir, 'index'), { force: true });
+    await work();
   }
 }
 

@@ -2,13 +2,14 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { recordedPath } from '../files/safe-path';
 import {
+  readStatusOfAny,
   resolveCommit,
   revealHiddenFiles,
   type TrackedRepository,
   unseenByStatus,
   withIndexCopy,
 } from '../files/trees';
-import { GitError } from '../git-error';
+import { GitError, isDamagedIndex } from '../git-error';
 import { rebasedBranch, unfinishedOperation } from '../operation-state';
 import { trackingRef } from '../refs/base';
 import { assertBranchName, assertObjectName } from '../refs/names';
@@ -70,6 +71,19 @@ export async function honestStatus(git: GitRunner, location: WorktreeLocation): 
   const changed = await changedRepositories(git, path, repositories);
   const statusPaths = new Set(status.entries.map((entry) => entry.path));
   return { ...status, entries: [...status.entries, ...changed.filter((entry) => !statusPaths.has(entry.path))] };
+}
+
+/** With a damaged index, which is a problem, what differs from HEAD: a commit replaces the index. */
+async function statusOf(git: GitRunner, location: WorktreeLocation, problems: string[]): Promise<WorktreeStatus> {
+  try {
+    return await honestStatus(git, location);
+  } catch (error) {
+    if (!(error instanceof GitError) || !isDamagedIndex(error)) {
+      throw error;
+    }
+    problems.push(`The files: ${error.message}`);
+    return readStatusOfAny(git, location);
+  }
 }
 
 function unhiddenStatus(git: GitRunner, location: WorktreeLocation): Promise<WorktreeStatus> {
@@ -201,7 +215,7 @@ export async function inspectWorktree(git: GitRunner, request: InspectRequest): 
   const { location, replaced } = exists ? locateLinked(git, commonDir, { ...request, path }) : nothing;
   const gitDir = location?.gitDir;
   const [status, branchSha = null, base] = await Promise.all([
-    location && attempt('The files', undefined, () => honestStatus(git, location)),
+    location && attempt('The files', undefined, () => statusOf(git, location, problems)),
     resolveCommit(git, cwd, `refs/heads/${branch}`),
     findBase(git, cwd, request),
   ]);

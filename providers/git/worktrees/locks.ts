@@ -21,17 +21,33 @@ const mtimeOf = (path: string): Promise<number | undefined> =>
 export async function clearStaleLocks(
   { gitDir, commonDir }: WorktreeLocation,
   branch: string | null,
-  { lockWaitMs: olderThanMs, assertHeld }: { lockWaitMs: number; assertHeld: () => void },
+  { lockWaitMs: olderThanMs, assertHeld }: LockHolder,
 ): Promise<boolean> {
   // A lock is removed by its path, which must not lead elsewhere.
   verifyRepository({ gitDir, commonDir });
-  const locks = [join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')];
-  if (branch !== null) {
-    // A sandbox whose worker was killed has not returned it.
-    assertHeld();
-    await returnBranch(commonDir, branch);
-    locks.push(join(commonDir, 'refs/heads', `${branch}.lock`));
-  }
+  const holder = { lockWaitMs: olderThanMs, assertHeld };
+  const found = await clearLocks([join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')], holder);
+  return branch === null ? found : (await clearBranchLock(commonDir, branch, holder)) || found;
+}
+
+interface LockHolder {
+  lockWaitMs: number;
+  assertHeld: () => void;
+}
+
+/** The same for the branch alone, whose worktree may be gone. */
+export async function clearBranchLock(commonDir: string, branch: string, holder: LockHolder): Promise<boolean> {
+  verifyRepository({ gitDir: commonDir, commonDir });
+  // A sandbox whose worker was killed has not returned it.
+  holder.assertHeld();
+  await returnBranch(commonDir, branch);
+  return clearLocks([join(commonDir, 'refs/heads', `${branch}.lock`)], holder);
+}
+
+async function clearLocks(
+  locks: readonly string[],
+  { lockWaitMs: olderThanMs, assertHeld }: LockHolder,
+): Promise<boolean> {
   let found = false;
   for (const lock of locks) {
     for (let mtime = await mtimeOf(lock); mtime !== undefined; mtime = await mtimeOf(lock)) {

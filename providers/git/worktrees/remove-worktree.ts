@@ -7,10 +7,12 @@ import { readCommit, resolveCommit, writeWorktreeTree } from '../files/trees';
 import { GitError } from '../git-error';
 import { autostashes } from '../operation-state';
 import { assertBranchName, assertObjectName, removedRef } from '../refs/names';
+import { onOtherBranch } from '../refs/other-branch';
 import { setRef } from '../refs/set-ref';
 import { type GitRunner, gitText } from '../run-git';
 import { deleteWorktreeFiles, moveReplaced, replacedPath } from './delete-worktree-files';
 import { findBase, inspectWorktree, locateLinked } from './evidence';
+import { clearBranchLock } from './locks';
 import { initializing, preparing } from './worktree';
 import type { ListedWorktree, Removed, RemoveRequest, WorktreeEvidence } from './worktree-git';
 import { listWorktrees } from './worktree-list';
@@ -34,7 +36,7 @@ function refuseWhatForceCannot(evidence: WorktreeEvidence, { branch, headSha }: 
     throw new GitError('mismatch', `${path} is not linked to its repository; git worktree repair may help.`);
   }
   if (evidence.branch !== branch) {
-    throw new GitError('mismatch', `${path} is on ${evidence.branch ?? 'a detached HEAD'}, not on ${branch}.`);
+    throw new GitError('mismatch', onOtherBranch(path, { actual: evidence.branch, expected: branch }));
   }
   if (evidence.headSha !== headSha) {
     throw new GitError('stale', `${path} is at ${evidence.headSha ?? 'no commit'}, not at ${headSha}.`);
@@ -127,6 +129,7 @@ async function deleteBranch(git: GitRunner, cwd: string, request: RemoveRequest)
   if ((await gitText(git, ['rev-list', '--max-count=1', tip, '--not', ...keepers], { cwd })) !== '') {
     return false;
   }
+  await clearBranchLock(cwd, branch, git);
   try {
     await git(['update-ref', '--no-deref', '-d', `refs/heads/${branch}`, tip], { cwd });
     return true;

@@ -41,6 +41,12 @@ it('a clean, merged worktree goes with its branch; a second time there is nothin
   expect(await primaryOf(repository)).toEqual(primary);
 });
 
+it('a lock of the branch that an ended git has left is removed', async () => {
+  await put(at.repository, { '.git/refs/heads/board/task.lock': '' });
+  expect(await at.git.removeWorktree(request({ force: true }))).toEqual({ removed: true, branchDeleted: true });
+  expect(await branches()).toBe('refs/heads/main\n');
+});
+
 describe('without force nothing goes that', () => {
   it.each([
     ['has a changed file', () => put(at.worktree, { 'src/a.txt': 'changed' }), 'dirty'],

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aWorktree, commit, type GitFixture, put, sh, stateOf } from './git-fixture';
 
@@ -34,7 +34,7 @@ describe('storing uncommitted work', () => {
   it('commits new, changed, staged and removed files on the branch, with author and message', async () => {
     await change();
     const stored = await store();
-    expect(stored).toEqual({ sha: await text('rev-parse', 'board/task'), ref, files: 4, withheld: null });
+    expect(stored).toEqual({ sha: await text('rev-parse', 'board/task'), ref, files: 4, withheld: null, skipped: [] });
     expect(await text('status', '--porcelain')).toBe('');
     expect(await text('symbolic-ref', 'HEAD')).toBe('refs/heads/board/task');
     expect(await text('log', '-1', '--format=%an <%ae> %cn|%P|%B')).toBe(
@@ -101,6 +101,42 @@ describe('storing uncommitted work', () => {
     await commit(inside, 'Inside');
     expect(await store()).toMatchObject({ withheld: expect.stringMatching(/^inside is a repository of its own/) });
     expect(await text('rev-parse', 'HEAD')).toBe(at.baseSha);
+  });
+
+  it('does not commit beside a repository without a commit', async () => {
+    await put(at.worktree, { 'inside/x.txt': 'x\n', 'beside.txt': 'x\n' });
+    await sh(join(at.worktree, 'inside'), 'init', '-q');
+    expect(await store()).toMatchObject({ withheld: expect.stringMatching(/^inside is a repository of its own/) });
+    expect(await text('rev-parse', 'HEAD')).toBe(at.baseSha);
+    expect(await text('show', `${ref}:beside.txt`)).toBe('x');
+  });
+
+  it.each(['--skip-worktree', '--assume-unchanged'])('commits a file that was marked %s', async (mark) => {
+    await sh(at.worktree, 'update-index', mark, 'README.md');
+    await put(at.worktree, { 'README.md': 'changed\n' });
+    const stored = await store();
+    expect(stored).toMatchObject({ sha: await text('rev-parse', 'board/task'), files: 1, withheld: null });
+    expect(await text('show', 'board/task:README.md')).toBe('changed');
+    expect(await text('status', '--porcelain')).toBe('');
+  });
+
+  it('commits in spite of a damaged index, and replaces it', async () => {
+    const { identity } = await at.git.ensureWorktree(at.request);
+    const place = { ...at.request, worktreePath: at.worktree, identity, baseBranch: 'main' };
+    await put(at.worktree, { 'new.txt': 'new\n', 'README.md': 'changed\n' });
+    await writeFile(join(at.repository, '.git/worktrees/task/index'), 'broken\n');
+    expect(await at.git.inspectWorktree(place)).toMatchObject({ dirty: 1, untracked: 1, branch: 'board/task' });
+    expect(await store()).toMatchObject({ files: 2, withheld: null });
+    expect(await text('show', 'HEAD:new.txt')).toBe('new');
+    expect(await text('status', '--porcelain')).toBe('');
+  });
+
+  it('names files that git cannot read', async () => {
+    await put(at.worktree, { 'closed.txt': 'x\n', 'open.txt': 'x\n' });
+    await chmod(join(at.worktree, 'closed.txt'), 0);
+    const skipped = process.getuid?.() === 0 ? [] : ['closed.txt'];
+    expect(await store()).toMatchObject({ withheld: null, skipped });
+    expect(await text('show', 'HEAD:open.txt')).toBe('x');
   });
 
   it('restores a link to the repository that was removed, and refuses a primary checkout', async () => {
