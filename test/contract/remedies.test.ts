@@ -75,7 +75,9 @@ const notConflicts: Record<string, string[]> = {
   ],
   'blockers of runs, which are no refusals': ['BUDGET_EXHAUSTED'],
   'codes of warnings in previews': ['POLICY_WARNING'],
-  'codes of events': ['OUTSIDE_CHANGED', 'REPOSITORY_DIVERTED'],
+  'codes of events': [
+    ...['OUTSIDE_CHANGED', 'REPOSITORY_DIVERTED', 'REPOSITORY_DAMAGED', 'WORKTREE_REMOVED', 'WORKTREE_NOT_RESTORED'],
+  ],
   'terms of YAML': ['QUOTE_DOUBLE'],
   'terms of Temporal and of Node': [
     ...['AUTO_UPGRADE', 'CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],

@@ -53,16 +53,19 @@ const workLost = (text: RegExp) => ({
 });
 
 describe('the run of an agent', () => {
-  test.each(['remover', 'pruner'])('that removes its worktree (%s) ends, and the next one goes on', async (agent) => {
-    const { admin } = at;
-    const task = await aTask(agent);
-    expect((await runOf(task.id, agent)).completion).toMatchObject(workLost(/was removed/));
-    expect(await git(task.path, 'log', '-1', '--format=%s', `board/${task.id}`)).toBe('Work');
-    expect(await admin.ok('GET', task.worktree)).toMatchObject({ state: 'ready' });
-    expect((await runOf(task.id, 'clean')).completion.status).not.toBe('interrupted');
-    const { path } = await admin.ok('GET', task.worktree);
-    expect(await readFile(join(path, 'work.txt'), 'utf8')).toBe('work\n');
-  });
+  test.each(['remover', 'pruner'])(
+    'that removes its worktree (%s) ends, and the next one works again',
+    async (agent) => {
+      const { admin } = at;
+      const task = await aTask(agent);
+      expect((await runOf(task.id, agent)).completion).toMatchObject(workLost(/was removed/));
+      expect(await git(task.path, 'log', '-1', '--format=%s', `board/${task.id}`)).toBe('Work');
+      expect(await admin.ok('GET', task.worktree)).toMatchObject({ state: 'ready' });
+      expect((await runOf(task.id, 'clean')).completion.status).not.toBe('interrupted');
+      const { path } = await admin.ok('GET', task.worktree);
+      expect(await readFile(join(path, 'work.txt'), 'utf8')).toBe('work\n');
+    },
+  );
 
   test('that breaks the HEAD of its worktree ends, and the worktree can be removed and made again', async () => {
     const { admin } = at;
