@@ -155,6 +155,10 @@ export const tokenReport = z
     /** Of an attempt elsewhere. */
     callbackSecret: presentedSecret.optional(),
   })
+  .refine(({ inputTokens, outputTokens, totalTokens = Infinity }) => totalTokens >= inputTokens + outputTokens, {
+    path: ['totalTokens'],
+    message: 'must not be less than inputTokens and outputTokens together',
+  })
   .meta({ id: 'TokenReport' });
 export type TokenReport = z.infer<typeof tokenReport>;
 

@@ -131,6 +131,10 @@ describe('token reports', () => {
     expect((await report({ attemptId: undefined })).status).toBe(400);
     expect(await report({ agent: 'as-told' })).toMatchObject({ status: 409, body: { code: 'AGENT_MISMATCH' } });
     expect((await report({ inputTokens: -1 })).status).toBe(400);
+    expect(await report({ totalTokens: 14 })).toMatchObject({
+      status: 400,
+      body: { details: { issues: [{ path: 'totalTokens' }] } },
+    });
     expect((await stack.call.events(id, attemptId)).map(({ kind }) => kind)).not.toContain('usage.updated');
     await complete();
     await other.complete();
