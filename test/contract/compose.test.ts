@@ -101,6 +101,9 @@ describe('docker-compose.yml', () => {
       );
       const names = Object.keys(filled).map((name) => settingOfFile(name) ?? name);
       expect(partSettings[part]).toEqual(expect.arrayContaining(names));
+      if (part === 'api') {
+        expect(Object.keys(filled)).toContain('BOARD_PUBLIC_URL');
+      }
       expect(readEnvironment(filled, partSettings[part])).toMatchObject({
         BOARD_DATA_DIR: '/data',
         NODE_ENV: 'production',

@@ -103,6 +103,12 @@ describe.each(['full.yaml', 'minimal.yaml'])('chart as it is rendered to %s', (f
     }
   });
 
+  it('gives the API the origin of its ingress with TLS, and none where it is not known', () => {
+    const expected = file === 'full.yaml' ? 'https://board.example' : undefined;
+    expect(environmentOf(deployments[0]![1]).BOARD_PUBLIC_URL).toBe(expected);
+    expect(environmentOf(deployments[1]![1])).not.toHaveProperty('BOARD_PUBLIC_URL');
+  });
+
   it('gives a worker longer to end than it waits for its agents', () => {
     const worker = deployments[1]![1];
     const given = environmentOf(worker);
@@ -196,6 +202,7 @@ describe('values of the chart', () => {
     ['a secret among the settings', (values) => (values.config.BOARD_ADMIN_KEY = 'k')],
     ['a setting that the chart sets', (values) => (values.worker.config.BOARD_DRAIN_MS = '1')],
     ['a password in the URL of MongoDB', (values) => (values.mongodb.url = 'mongodb://board:secret@host/board')],
+    ['a path in the origin of the page', (values) => (values.api.publicUrl = 'https://board.example/board')],
     ['a way of scaling that there is not', (values) => (values.worker.autoscaling.mode = 'always')],
     ['no worker at all', (values) => (values.worker.autoscaling.minReplicas = 0)],
   ])('are refused with %s', (_mistake, change) => {

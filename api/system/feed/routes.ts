@@ -9,7 +9,7 @@ import {
   type PresentedCredential,
   presentedCredentials,
 } from '../../../platform/http/auth/credentials';
-import { isAllowedOrigin, type OriginRules } from '../../../platform/http/auth/loopback';
+import { isAllowedPage, type OriginRules, refusedPage } from '../../../platform/http/auth/loopback';
 import type { CallerAddress } from '../../../platform/http/limits/caller-address';
 import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate-limit';
 import { boardRefusalBody, type Refusal, refuseSocket } from '../../../platform/http/server/raw-refusal';
@@ -72,11 +72,6 @@ interface Admission {
 }
 
 const notFound: Refusal = { status: 404, code: 'NOT_FOUND', message: 'This path does not serve a WebSocket.' };
-const foreignPage: Refusal = {
-  status: 403,
-  code: 'CORS_REJECTED',
-  message: 'Pages of this origin are not allowed to call the service.',
-};
 const failed: Refusal = { status: 500, code: 'INTERNAL_ERROR', message: 'An internal error occurred.' };
 
 const refuse = (socket: Duplex, refusal: Refusal, headers?: Record<string, string>): void =>
@@ -121,9 +116,8 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       return;
     }
     // A browser always states the origin of the page; no Origin is no page.
-    const { origin } = request.headers;
-    if (origin !== undefined && !isAllowedOrigin(origin, settings)) {
-      refuse(socket, foreignPage);
+    if (request.headers.origin !== undefined && !isAllowedPage(request.headers, settings)) {
+      refuse(socket, refusedPage);
       return;
     }
     const caller = await callerOf(request, url.searchParams);

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import type { HttpMiddleware } from '../../../platform/http/context';
+import { isLoopbackHost } from '../../../platform/http/loopback-host';
 import { readPageFiles } from '../../../platform/http/page/page-files';
 import { servePage } from '../../../platform/http/page/serve-page';
 import type { ApiContext } from '../../context';
@@ -24,6 +25,13 @@ export const isPageView = (path: string): boolean => views.some((view) => view.t
 
 type PageContext = Pick<ApiContext, 'env' | 'log'>;
 
+/** Whether browsers of other machines are expected, and no origin of theirs may call. */
+const lacksOrigin = ({ NODE_ENV, BOARD_HOST, BOARD_PUBLIC_URL, BOARD_ALLOWED_ORIGINS }: ApiContext['env']): boolean =>
+  NODE_ENV === 'production' &&
+  !isLoopbackHost(BOARD_HOST) &&
+  BOARD_PUBLIC_URL === undefined &&
+  BOARD_ALLOWED_ORIGINS.length === 0;
+
 /**
  * Serves the page where it was built and is not turned off (`BOARD_PAGE`); passes everything on otherwise.
  *
@@ -34,6 +42,9 @@ export async function openPage({ env, log }: PageContext, directory = builtPage(
   if (!files) {
     log.info({ enabled: env.BOARD_PAGE }, 'page not served');
     return (_ctx, next) => next();
+  }
+  if (lacksOrigin(env)) {
+    log.warn('the page can change nothing where browsers reach it by a name: set BOARD_PUBLIC_URL to that address');
   }
   return servePage(files, isPageView);
 }

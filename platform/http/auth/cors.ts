@@ -1,6 +1,6 @@
 import { AppError } from '../../errors/app-error';
 import type { HttpMiddleware } from '../context';
-import { isAllowedOrigin, isCrossSite, type OriginRules } from './loopback';
+import { isAllowedPage, isCrossSite, type OriginRules, refusedPage } from './loopback';
 
 const readableHeaders = [
   'Accept-Ranges',
@@ -28,11 +28,11 @@ const readableHeaders = [
 const sendableHeaders =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Key, X-API-Version, X-Board-Callback-Secret, X-Board-Workspace, X-Idempotency-Key, X-Request-ID, X-Resource-Revision';
 
-const rejected = () =>
-  new AppError('CORS_REJECTED', { status: 403, message: 'Pages of this origin are not allowed to call the service.' });
+const rejected = (message: string) => new AppError(refusedPage.code, { ...refusedPage, message });
 
 /**
- * What pages of a browser may do: pages of an allowed origin everything, other pages nothing. What a foreign page sends is
+ * What pages of a browser may do: pages of an allowed origin, and the service's own under an address that cannot be
+ * rebound, everything, other pages nothing. What a foreign page sends is
  * refused even though the browser would hide only its response: it could ride on the bypass for local callers, and reads may
  * start programs too. A read with neither header is one of a program, or of an old browser's page, which has no key.
  *
@@ -45,13 +45,13 @@ export const cors =
     if (!origin) {
       const lands = ctx.method === 'GET' && ctx.get('Sec-Fetch-Mode') === 'navigate' && landings.includes(ctx.path);
       if (isCrossSite(ctx.req.headers) && !lands) {
-        throw rejected();
+        throw rejected('Pages of other sites are not allowed to call the service.');
       }
       return next();
     }
     ctx.vary('Origin');
-    if (!isAllowedOrigin(origin, rules)) {
-      throw rejected();
+    if (!isAllowedPage(ctx.req.headers, rules)) {
+      throw rejected(refusedPage.message);
     }
     ctx.set('Access-Control-Allow-Origin', origin);
     ctx.set('Access-Control-Expose-Headers', readableHeaders);

@@ -1,5 +1,5 @@
 import { isLoopbackAddress } from '../loopback-host';
-import { isAllowedOrigin, isDirectRequest, isForwarded, isLocalRequest } from './loopback';
+import { isAllowedPage, isDirectRequest, isForwarded, isLocalRequest } from './loopback';
 
 const here = { remoteAddress: '127.0.0.1', localAddress: '127.0.0.1', localPort: 3001 };
 const host = '127.0.0.1:3001';
@@ -64,19 +64,21 @@ describe('a direct request', () => {
     ['names the address that was called', { host: '10.0.0.1:3001' }, true],
     ['names another address', { host: '10.0.0.2:3001' }, false],
     ['names a name', { host: 'board.example:3001' }, false],
+    ['was made by its own page', { host: '10.0.0.1:3001', origin: 'http://10.0.0.1:3001' }, true],
     ['was made by an allowed page', { host: '10.0.0.1:3001', origin: 'https://ui.example' }, true],
     ['was made by another page', { host: '10.0.0.1:3001', origin: 'https://evil.example' }, false],
     ['was forwarded', { host: '10.0.0.1:3001', via: '1.1 proxy' }, false],
   ])('that %s', (_case, headers, isDirect) => expect(isDirectRequest(headers, there, rules)).toBe(isDirect));
 });
 
-describe('the origin of a page', () => {
+describe('a page', () => {
   const rules = { allowedOrigins: ['https://ui.example'], allowLocalOrigins: true };
+  const production = { ...rules, allowLocalOrigins: false };
 
-  it('is allowed when it is listed, and when it is this machine where that is allowed', () => {
-    expect(isAllowedOrigin('https://ui.example', rules)).toBe(true);
-    expect(isAllowedOrigin('http://localhost:5173', rules)).toBe(true);
-    expect(isAllowedOrigin('http://localhost:5173', { ...rules, allowLocalOrigins: false })).toBe(false);
+  it('is allowed when its origin is listed, and when it is of this machine where that is allowed', () => {
+    expect(isAllowedPage({ host, origin: 'https://ui.example' }, rules)).toBe(true);
+    expect(isAllowedPage({ host, origin: 'http://localhost:5173' }, rules)).toBe(true);
+    expect(isAllowedPage({ host, origin: 'http://localhost:5173' }, production)).toBe(false);
   });
 
   it.each([
@@ -87,5 +89,36 @@ describe('the origin of a page', () => {
     'null',
     '',
     'not a url',
-  ])('%j is not', (origin) => expect(isAllowedOrigin(origin, rules)).toBe(false));
+  ])('of the origin %j is not', (origin) => expect(isAllowedPage({ host, origin }, rules)).toBe(false));
+
+  it.each([
+    ['127.0.0.1:3001', 'http://127.0.0.1:3001'],
+    ['localhost:3001', 'http://localhost:3001'],
+    ['LOCALHOST:3001', 'http://localhost:3001'],
+    ['[::1]:3001', 'http://[::1]:3001'],
+    ['10.0.0.1:3001', 'http://10.0.0.1:3001'],
+    ['10.0.0.1', 'https://10.0.0.1'],
+    ['10.0.0.1', 'http://10.0.0.1'],
+    ['[2001:db8::1]:3001', 'http://[2001:db8::1]:3001'],
+  ])('under the address that it calls (%s) is allowed', (called, origin) => {
+    expect(isAllowedPage({ host: called, origin }, production)).toBe(true);
+    expect(isAllowedPage({ host: called, origin, 'sec-fetch-site': 'same-origin' }, production)).toBe(true);
+  });
+
+  it.each([
+    ['a name, which may be rebound', { host: 'evil.example:3001', origin: 'http://evil.example:3001' }],
+    ['a name below localhost', { host: 'a.localhost:3001', origin: 'http://a.localhost:3001' }],
+    ['a name that looks like an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }],
+    ['another port', { host, origin: 'http://127.0.0.1:5173' }],
+    ['no port', { host, origin: 'http://127.0.0.1' }],
+    ['another address', { host, origin: 'http://10.0.0.1:3001' }],
+    ['another loopback name', { host, origin: 'http://localhost:3001' }],
+    ['another site', { host, origin: 'https://evil.example' }],
+    ['another scheme', { host: '10.0.0.1', origin: 'http://10.0.0.1', 'sec-fetch-site': 'cross-site' }],
+    ['another origin of its site', { host, origin: 'http://127.0.0.1:3001', 'sec-fetch-site': 'same-site' }],
+    ['no origin', { host, origin: 'null' }],
+    ['no web page', { host, origin: 'file://127.0.0.1:3001' }],
+    ['an unknown host', { origin: 'http://127.0.0.1:3001' }],
+    ['a host that cannot be read', { host: 'a b', origin: 'http://127.0.0.1:3001' }],
+  ])('under %s is not, in production', (_case, headers) => expect(isAllowedPage(headers, production)).toBe(false));
 });

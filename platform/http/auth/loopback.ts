@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../loopback-host';
 
 /** Both ends of a request's connection, as `net.Socket` has them. */
@@ -90,15 +91,37 @@ export interface OriginRules {
   allowLocalOrigins: boolean;
 }
 
-/**
- * Whether a page of `origin` may call this service from a browser. That it names the same host as the request proves
- * nothing: a name that was rebound to this machine does too.
- *
- * @param origin value of the `Origin` header
- */
-export function isAllowedOrigin(origin: string, { allowedOrigins, allowLocalOrigins }: OriginRules): boolean {
+/** Whether a page of `origin`, the value of an `Origin` header, may call this service from a browser. */
+function isAllowedOrigin(origin: string, { allowedOrigins, allowLocalOrigins }: OriginRules): boolean {
   return allowedOrigins.includes(origin) || (allowLocalOrigins && isLoopback(originUrl(origin)));
 }
+
+const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0;
+
+/**
+ * Whether the page that sends a request was served under the very address that it calls, and that is an IP address or a
+ * loopback name: it is this service's own page. That origin and `Host` are the same proves nothing for other names: a name
+ * that was rebound to this machine is in both.
+ */
+function isOfOwnAddress(origin: string, { host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  const page = originUrl(origin);
+  if (!page || !host || page.host !== hostUrl(host)?.host || (site !== undefined && site !== 'same-origin')) {
+    return false;
+  }
+  return isLoopback(page) || isAddress(page.hostname);
+}
+
+/** Whether the page that sends a request, by its `Origin`, may call this service from a browser. */
+export const isAllowedPage = (headers: IncomingHttpHeaders, rules: OriginRules): boolean =>
+  headers.origin !== undefined && (isAllowedOrigin(headers.origin, rules) || isOfOwnAddress(headers.origin, headers));
+
+/** What a page that may not call gets in reply. */
+export const refusedPage = {
+  status: 403,
+  code: 'CORS_REJECTED',
+  message:
+    'Pages of this origin are not allowed to call the service. BOARD_PUBLIC_URL sets the origin at which browsers reach it, BOARD_ALLOWED_ORIGINS further ones.',
+} as const;
 
 /**
  * Whether a request that presents no credential was made to this server by its own name, directly, and not for a page of
@@ -111,7 +134,7 @@ export function isDirectRequest(headers: IncomingHttpHeaders, connection: Connec
   }
   const { origin, referer } = headers;
   if (origin !== undefined) {
-    return isAllowedOrigin(origin, rules);
+    return isAllowedPage(headers, rules);
   }
   if (headers['sec-fetch-site'] !== undefined) {
     return !isCrossSite(headers);

@@ -1,9 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { openPage } from '../../../api/system/index/page';
+import { readEnvironment } from '../../../platform/config/env';
 import { readPageFiles } from '../../../platform/http/page/page-files';
+import { createLog } from '../../../platform/log/log';
 import { makeTempDir } from '../../../platform/testing/temp-dir';
-import { type ApiUnderTest, startTestApi } from '../api-under-test';
+import { TestWatcher } from '../../support/watcher';
+import { adminKey, type ApiUnderTest, startTestApi } from '../api-under-test';
+import { rawRequest } from '../http/raw-request';
 
 const built = join(__dirname, '..', '..', '..', 'dist', 'page');
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -98,6 +103,70 @@ describe('page', () => {
     } finally {
       await off.close();
     }
+  });
+});
+
+describe('page in production', () => {
+  let board: ApiUnderTest;
+  beforeAll(async () => {
+    board = await startTestApi({ NODE_ENV: 'production' });
+  });
+  afterAll(() => board.close());
+
+  const headersOf = (host: string, origin: string, key: string | undefined = adminKey) => ({
+    Host: host,
+    Origin: origin,
+    'Sec-Fetch-Site': 'same-origin',
+    'Content-Type': 'application/json',
+    ...(key === undefined ? {} : { 'X-API-Key': key }),
+  });
+  const post = async (path: string, headers: Record<string, string>, body: object = {}) => {
+    const { status, text } = await rawRequest(board.url, { method: 'POST', path, headers, body: JSON.stringify(body) });
+    return { status, body: JSON.parse(text) as { code?: string; error?: string; ticket?: string } };
+  };
+
+  it.each(['127.0.0.1', 'localhost', '192.0.2.7'])('writes and watches under the address %s', async (address) => {
+    const host = `${address}:${board.api.port}`;
+    const headers = headersOf(host, `http://${host}`);
+    expect((await post('/api/tasks', headers, { title: 'Of the page' })).status).toBe(201);
+    const { body } = await post('/api/auth/ws-ticket', headers);
+    const watcher = await TestWatcher.open(board.url, { headers }, `?ticket=${body.ticket}`);
+    watcher.close();
+  });
+
+  it.each([
+    ['a name that was rebound', (port: number) => [`evil.example:${port}`, `http://evil.example:${port}`]],
+    ['another port', (port: number) => [`127.0.0.1:${port}`, 'http://127.0.0.1:5173']],
+    ['another site', (port: number) => [`127.0.0.1:${port}`, 'https://evil.example']],
+  ])('is refused under %s, with the setting that allows it', async (_case, addressed) => {
+    const [host = '', origin = ''] = addressed(board.api.port);
+    const headers = headersOf(host, origin);
+    const refused = await post('/api/tasks', headers, { title: 'a' });
+    expect([refused.status, refused.body.code]).toEqual([403, 'CORS_REJECTED']);
+    expect(refused.body.error).toContain('BOARD_PUBLIC_URL');
+    await expect(TestWatcher.open(board.url, { headers })).rejects.toThrow('403');
+  });
+
+  it('is refused a sign-in under a name, and not under the own address', async () => {
+    const signIn = (host: string) =>
+      post('/api/auth/login', headersOf(host, `http://${host}`, undefined), { password: 'not the password' });
+    expect((await signIn(`evil.example:${board.api.port}`)).body.code).toBe('CORS_REJECTED');
+    expect((await signIn(`127.0.0.1:${board.api.port}`)).body.code).not.toBe('CORS_REJECTED');
+  });
+
+  it.each([
+    ['that listens on all addresses without an origin', { BOARD_HOST: '0.0.0.0' }, 1],
+    ['with its address', { BOARD_HOST: '0.0.0.0', BOARD_PUBLIC_URL: 'https://board.example' }, 0],
+    ['with an allowed origin', { BOARD_HOST: '0.0.0.0', BOARD_ALLOWED_ORIGINS: 'https://board.example' }, 0],
+    ['that listens on this machine alone', {}, 0],
+    ['that serves no page', { BOARD_HOST: '0.0.0.0', BOARD_PAGE: 'false' }, 0],
+    ['of development', { BOARD_HOST: '0.0.0.0', NODE_ENV: 'development' }, 0],
+  ])('is warned about by a service %s: %#', async (_case, settings, warnings) => {
+    const env = readEnvironment({ NODE_ENV: 'production', BOARD_ADMIN_KEY: adminKey, ...settings });
+    const lines: string[] = [];
+    const log = createLog({ name: 'test', level: 'warn' }, { write: (line) => void lines.push(line) });
+    await openPage({ env, log });
+    expect(lines.filter((line) => line.includes('BOARD_PUBLIC_URL'))).toHaveLength(warnings);
   });
 });
 

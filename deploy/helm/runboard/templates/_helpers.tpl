@@ -24,6 +24,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{/* The origin at which browsers reach the page; empty where it is not known. */}}
+{{- define "runboard.publicUrl" -}}
+{{- with .Values.api -}}
+{{- if .publicUrl }}{{ .publicUrl }}{{ else if and .ingress.enabled .ingress.tlsSecret }}https://{{ .ingress.host }}{{ end }}
+{{- end }}
+{{- end }}
+
 {{/* Which settings a part has from the secret, by its keys. */}}
 {{- define "runboard.secretsOf" -}}
 {{- $keys := .root.Values.secrets.keys }}
