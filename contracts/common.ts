@@ -47,6 +47,11 @@ export const text = (max: number, min = 0) =>
     .max(max)
     .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, 'must not contain control characters');
 
+/** A branch as a caller names it. git would take `refs/heads/main` for a branch of that whole name. */
+export const branchName = text(200, 1)
+  .refine(isBranchName, 'must be the name of a branch that git permits')
+  .refine((name) => !name.startsWith('refs/'), 'must be the name of the branch alone, without refs/heads/');
+
 /**
  * Path of a file in a repository: relative, and of no part that leaves the worktree or leads into git's own directory. Names may
  * have any other characters, line ends too.

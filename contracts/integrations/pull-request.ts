@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { isBranchName, objectName, slug, taskId, text, timestamp } from '../common';
+import { branchName, objectName, slug, taskId, text, timestamp } from '../common';
 import { forgeCheck, forgeKind, forgePullRequest, forgeReview, pullRequestState } from './forge';
-
-const branchName = text(200, 1).refine(isBranchName, 'must be the name of a branch');
 
 /** Absent fields: the values of the task for a new pull request, and what it has for one that is there. */
 export const pullRequestCreate = z

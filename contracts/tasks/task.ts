@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import {
   attemptId,
+  branchName,
   clearable,
   commitPolicy,
   digest,
-  isBranchName,
   revision,
   slug,
   taskId,
@@ -219,8 +219,9 @@ const sent = {
   ...writable,
   subtasks: subtaskInputs,
   git: taskGit.extend({
+    baseBranch: branchName.optional(),
+    branch: branchName.optional(),
     prUrl: webUrl.optional(),
-    baseBranch: text(200, 1).refine(isBranchName, 'must be the name of a branch').optional(),
   }),
   github: taskGithub.extend({ url: webUrl.optional() }),
 };

@@ -87,6 +87,46 @@ describe('POST /api/tasks', () => {
   });
 });
 
+describe('git', () => {
+  const unusable = [
+    'a b',
+    '-x',
+    'a..b',
+    '@{',
+    '@',
+    'HEAD',
+    'a.lock',
+    'a/',
+    '/a',
+    'a//b',
+    '.a',
+    'a~1',
+    'refs/heads/main',
+  ];
+  it.each(['branch', 'baseBranch'])('takes no %s that git cannot use', async (field) => {
+    const { id } = await create();
+    for (const name of unusable) {
+      const refusal = { status: 400, body: { details: { issues: [{ path: `git.${field}` }] } } };
+      const git = { [field]: name };
+      expect(await board.call('POST', '/api/tasks', { body: { title: 'a', git } })).toMatchObject(refusal);
+      expect(await board.call('PATCH', `/api/tasks/${id}`, { body: { git } })).toMatchObject(refusal);
+    }
+    const git = { [field]: 'feature/größe-1.2' };
+    expect(await board.call('PATCH', `/api/tasks/${id}`, { body: { git } })).toMatchObject({
+      status: 200,
+      body: { git },
+    });
+  });
+
+  it('is read with the branch that a hand has written, and the task can be changed', async () => {
+    const { id } = await create();
+    const fields = { git: { branch: 'refs/heads/main', baseBranch: 'a b' } };
+    await board.api.context.board.update(id, () => fields, { actor: 'user:ada' });
+    const changed = await board.call('PATCH', `/api/tasks/${id}`, { body: { priority: 'low' } });
+    expect(changed).toMatchObject({ status: 200, body: fields });
+  });
+});
+
 describe('GET /api/tasks/:id', () => {
   it('answers the task, and 304 to who has it already', async () => {
     const task = await create();
