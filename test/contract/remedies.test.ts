@@ -81,6 +81,7 @@ const notConflicts: Record<string, string[]> = {
   'terms of YAML': ['QUOTE_DOUBLE'],
   'terms of Temporal and of Node': [
     ...['AUTO_UPGRADE', 'CONTINUED_AS_NEW', 'REJECT_DUPLICATE', 'USE_EXISTING', 'ERR_SERVER_NOT_RUNNING'],
+    ...['EAI_AGAIN', 'EAI_FAIL'],
   ],
 };
 
