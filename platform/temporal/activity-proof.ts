@@ -4,7 +4,7 @@ import type { ProvenMessage } from '../crypto/message-proof';
 export const activityProofHeader = 'runboard-activity-proof';
 
 /**
- * Types of workflows whose activities do what their input asks for. Whoever reaches Temporal can schedule an activity by a
+ * Types of workflows whose activities act on what is in their input. Any client of Temporal can schedule one by a
  * workflow of one of these names, with any input; only the workers have the key.
  */
 export const provenWorkflows: readonly string[] = ['workflowRun', 'sessionGeneration'];

@@ -74,7 +74,7 @@ describe('a timer that runs', () => {
     expect(await stop(id)).toMatchObject({ status: 409, body: { details: { running: null } } });
   });
 
-  it('goes on when archiving its task is refused', async () => {
+  it('runs on when archiving its task is refused', async () => {
     const { id } = await create();
     const { body } = await start(id);
     expect(await post(`/api/tasks/${id}/archive`, undefined, { headers: { 'If-Match': '"7"' } })).toMatchObject({

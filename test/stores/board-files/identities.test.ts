@@ -77,7 +77,7 @@ describe('an issue or pull request that several callers give to tasks at once', 
     expect(await countDone(ids)).toBe(2);
   });
 
-  test('goes on to another task once the first has given it up, been renamed or been deleted', async () => {
+  test('is free for another task once the first has given it up or was deleted', async () => {
     const first = await boards[0].create({ title: 'a', github }, { actor });
     await boards[0].update(first.id, () => ({ title: 'b' }), { actor });
     expect(await countDone([boards[1].create({ title: 'c', github }, { actor })])).toBe(0);
