@@ -1,9 +1,9 @@
-import { messageUnproven } from '../../../platform/crypto/message-proof-shape';
-import { runWorkflowId } from '../../../services/workflow-runs/runs/execution/messages';
-import { refused } from '../../e2e/agents/forged-fixture';
-import { type Forger, startForger } from '../../support/workflows/forging';
-import { runClient } from './run-client';
-import { startServiceUnderTest, type WorkflowRunsUnderTest } from './service-under-test';
+import { messageUnproven } from '../../../../platform/crypto/message-proof-shape';
+import { runWorkflowId } from '../../../../services/workflow-runs/runs/execution/messages';
+import { refused } from '../../../e2e/agents/forged-fixture';
+import { type Forger, startForger } from '../../../support/workflows/forging';
+import { runClient } from '../run-client';
+import { startServiceUnderTest, type WorkflowRunsUnderTest } from '../service-under-test';
 
 describe('an activity that another worker schedules in the name of a run', () => {
   let service: WorkflowRunsUnderTest;
