@@ -110,7 +110,7 @@ async function branchProblem(
 ): Promise<RepositoryProblem | null> {
   // Git refuses to ask a remote for what is no name, which would count as a remote that cannot be reached.
   if (!isBranchName(branch)) {
-    return { field: 'defaultBranch', message: `${JSON.stringify(branch)} is not a branch name.` };
+    return { field: 'defaultBranch', message: 'must be the name of a branch' };
   }
   for (const source of [{}, ...remotes.map((remote) => ({ remote }))]) {
     if (await hasBranch(git, { repositoryPath, branch, ...source })) {

@@ -96,7 +96,7 @@ describe('the set-up of a repository', () => {
       const askRemotes = { remote: 'origin', askRemotes: true };
       const addRemote = (path: string) => sh(path, 'remote', 'add', 'origin', path);
       const { problem, inspected } = await judge(addRemote, name, askRemotes);
-      expect(problem).toEqual({ field: 'defaultBranch', message: `${JSON.stringify(name)} is not a branch name.` });
+      expect(problem).toEqual({ field: 'defaultBranch', message: 'must be the name of a branch' });
       expect(inspected.problems).toEqual([problem]);
     },
   );
