@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../platform/errors/app-error';
 import { cut } from '../../platform/text/cut';
+import { storableText } from '../../platform/text/well-formed';
 import { withoutTags } from '../../platform/text/without-tags';
 import type { WriteActivities, WriteInput } from '../../services/workflow-runs/runs/stages/launch-messages';
 import type { Board } from '../../stores/board-files/board';
@@ -59,7 +60,7 @@ export function createWriteActivities(deps: WriteDependencies): WriteActivities 
     async writeOutput({ content: written, ...input }) {
       const run = await workflowRuns.get(input.runId);
       const { to } = input;
-      const content = withoutLoneSurrogates(to.type === 'comment' ? withoutTags(cut(written, most.comment)) : written);
+      const content = storableText(to.type === 'comment' ? withoutTags(cut(written, most.comment)) : written);
       if (!run) {
         return { problem: 'The run does not exist.' };
       }
@@ -85,6 +86,3 @@ export function createWriteActivities(deps: WriteDependencies): WriteActivities 
 }
 
 const nameOf = (to: WriteInput['to']): string => (to.type === 'comment' ? 'The comment' : to.path);
-
-const withoutLoneSurrogates = (text: string): string =>
-  text.replace(/\p{Surrogate}/gu, '\ufffd').replaceAll('\0', '\ufffd');

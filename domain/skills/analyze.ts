@@ -4,6 +4,7 @@ import type { ScanFinding, ScannedFile, SecurityPattern } from '../../contracts/
 import { createLineRedactor, createRedactor, hasSecretShape } from '../../platform/log/redact';
 import { redactUserPaths } from '../../platform/log/redact-user-paths';
 import { cut } from '../../platform/text/cut';
+import { wellFormed } from '../../platform/text/well-formed';
 import { capabilitySigns } from './capability-signs';
 import { isManifest, type SkillContent, type SkillFile } from './content';
 import { foldedText, hiddenTextIn, visibleText } from './hidden-text';
@@ -82,7 +83,7 @@ class Findings {
   /** What may be stored and shown of a hostile text. */
   excerpt(text: string, length: number): string {
     const clean = redactUserPaths(this.redact(visibleText(text).trim()));
-    return cut(clean, length).replace(/\p{Surrogate}/gu, '\ufffd');
+    return wellFormed(cut(clean, length));
   }
 }
 

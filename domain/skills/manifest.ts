@@ -1,4 +1,5 @@
 import { type SkillCapability, skillCapability } from '../../contracts/knowledge/skills/skill';
+import { wellFormed } from '../../platform/text/well-formed';
 import { DocumentError, readDocument } from '../../platform/yaml/document';
 import { capabilityOfTool } from './taxonomy';
 
@@ -44,7 +45,7 @@ const textOf = (value: unknown, most: number): string | undefined => {
           .trim()
           .slice(0, most)
       : '';
-  return line === '' ? undefined : line.replace(/\p{Surrogate}/gu, '\ufffd');
+  return line === '' ? undefined : wellFormed(line);
 };
 
 /** A list of names, or one text with commas between them. */

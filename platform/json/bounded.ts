@@ -1,3 +1,5 @@
+import { wellFormed } from '../text/well-formed';
+
 /** How much one untrusted JSON document may contain. */
 export interface JsonLimits {
   /** Lists and objects within each other. */
@@ -110,5 +112,3 @@ function storable(value: unknown): unknown {
     }),
   );
 }
-
-const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');

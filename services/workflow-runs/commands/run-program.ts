@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { storableText } from '../../../platform/text/well-formed';
 import type { Program } from './command-sandbox';
 
 /** How a program ended. */
@@ -112,8 +113,5 @@ function capture(stream: Readable): () => Captured {
       chunks.push(chunk.subarray(0, room));
     }
   });
-  return () => ({ text: storable(Buffer.concat(chunks).toString('utf8')), bytes });
+  return () => ({ text: storableText(Buffer.concat(chunks).toString('utf8')), bytes });
 }
-
-/** What no store can contain is replaced. */
-const storable = (text: string): string => text.replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd');

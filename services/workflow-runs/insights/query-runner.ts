@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { storableText } from '../../../platform/text/well-formed';
 import { refuse } from '../http/errors';
 import type { AnswerLimits, Cell } from './cells';
 import type { Found, Outcome, Question, TableText } from './messages';
@@ -74,8 +75,7 @@ const reasonOf = (messages: string): string =>
     : 'The query ended its process; it may need too much memory.';
 
 /** Models may answer with NUL, at which SQLite's texts end, and with halves of characters, which are not UTF-8. */
-const readable = (cell: Cell | undefined): Cell | undefined =>
-  typeof cell === 'string' ? cell.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : cell;
+const readable = (cell: Cell | undefined): Cell | undefined => (typeof cell === 'string' ? storableText(cell) : cell);
 
 /** Sending and loading columns that a query does not read took most of its time. */
 function textOf(sql: string, name: TableName, rows: readonly Row[]): TableText {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { wellFormed } from '../../../platform/text/well-formed';
 import { FrontMatterError, parseFrontMatter, printFrontMatter } from './front-matter';
-import { wellFormed } from './plain';
 
 const parsedAgain = (text: string) => {
   const { fields, body } = parseFrontMatter(text);

@@ -1,8 +1,7 @@
+import { wellFormed } from '../../../platform/text/well-formed';
+
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The text as UTF-8 can hold it: halves of surrogate pairs become U+FFFD. */
-export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 /** Parts of tasks that {@link frozenPlain} has made read-only. */
 const plainValues = new WeakSet();

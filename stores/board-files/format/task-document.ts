@@ -1,7 +1,8 @@
 import { type Task, task as taskContract } from '../../../contracts/tasks/task';
 import type { FieldIssue } from '../../../platform/errors/app-error';
+import { wellFormed } from '../../../platform/text/well-formed';
 import { type FrontMatter, FrontMatterError, type Notation, parseFrontMatter, printFrontMatter } from './front-matter';
-import { isRecord, plain, wellFormed, withDefaultsFrom } from './plain';
+import { isRecord, plain, withDefaultsFrom } from './plain';
 
 /** The text is not a task; the message names the fields as the file spells them, for the person who mends it. */
 export class TaskDocumentError extends Error {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileTypeFromBuffer } from 'file-type';
-import { wellFormed } from '../../../../stores/board-files/format/plain';
+import { wellFormed } from '../../../../platform/text/well-formed';
 import { type FileType, fileTypeOf } from './file-types';
 import type { Finding, Look } from './messages';
 import { officeText } from './office';
