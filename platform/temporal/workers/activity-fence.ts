@@ -38,11 +38,10 @@ export function createActivityFence({
   return ({ info }) => ({
     inbound: {
       async execute(input, next) {
-        const { activityType, isLocal, workflowExecution } = info;
+        const { activityType, isLocal, workflowExecution, workflowType = '' } = info;
         const ownId = workflowExecution && idOf(workflowExecution.workflowId);
-        const caller = callersByName.get(activityType);
-        assertCaller(caller, { ...info, ownId }, input.args[0]);
-        if (!isLocal && workflowExecution && caller?.workflows.some((name) => provenWorkflows.includes(name))) {
+        assertCaller(callersByName.get(activityType), { ...info, ownId }, input.args[0]);
+        if (!isLocal && workflowExecution && provenWorkflows.includes(workflowType)) {
           if (!proofsOf) {
             throw forbidden(info);
           }

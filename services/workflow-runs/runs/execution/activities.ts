@@ -9,7 +9,7 @@ import type { Models } from '../../../../platform/models/models';
 import { tokensOf } from '../../../../platform/models/tokens';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
-import { activityForbidden } from '../../../../platform/temporal/workers/activity-fence';
+import { ownExecution } from '../../../../platform/temporal/workers/own-execution';
 import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { Dispatcher } from '../dispatcher';
 import { assertOpen } from '../open-run';
@@ -96,10 +96,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
      * @throws ApplicationFailure unless this worker runs the workflow
      */
     async prepareContinuation(input: RunInput, texts: StoredTexts, firstExecutionId: string): Promise<MessageProof> {
-      // Any workflow that schedules activities could have this one's name; a local activity is scheduled by our code.
-      if (!Context.current().info.isLocal) {
-        throw ApplicationFailure.nonRetryable('A continuation is proven for its own workflow only.', activityForbidden);
-      }
+      ownExecution('A continuation is proven for its own workflow only.');
       const version = input.state?.progress.version ?? 0;
       await continuations.put({ runId: input.runId, version, firstExecutionId }, texts);
       return messageProofs.sign(runMessage('continue', input.runId, input), startProofMs);
