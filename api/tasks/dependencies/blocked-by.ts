@@ -29,11 +29,11 @@ export async function checkingBlockedBy<T>(
       const before = current.blockedBy ?? [];
       const isNew = (awaited: string) => !before.includes(awaited);
       await assertOnBoard(board, { blockedBy, path, isNew });
-      for (const [index, awaited] of blockedBy.entries()) {
-        if (isNew(awaited)) {
-          await assertNoCircle(board, { waiting: id, awaited }, `${path}.${index}`);
-        }
-      }
+      const added = blockedBy.map((awaited, index) => ({ waiting: id, awaited, field: `${path}.${index}` }));
+      await assertNoCircle(
+        board,
+        added.filter(({ awaited }) => isNew(awaited)),
+      );
     }
     return change(() => held.assertHeld());
   });

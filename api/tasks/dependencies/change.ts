@@ -29,7 +29,7 @@ export async function addDependency(
       assertFound(await board.get(id), 'task', id);
     }
     const before = await currentTask(board, task);
-    await assertNoCircle(board, dependency, field);
+    await assertNoCircle(board, [{ ...dependency, field }]);
     if (awaitedBy(await currentTask(board, waiting)).includes(awaited)) {
       return before;
     }

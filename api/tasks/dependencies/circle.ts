@@ -1,6 +1,6 @@
 import { validationError } from '../../../platform/errors/app-error';
 import type { Board } from '../../../stores/board-files/types';
-import { awaitedBy } from './graph';
+import { awaitedBy, type TaskGraph } from './graph';
 import { createGraphReader } from './read-graph';
 
 /** One task waits for another. */
@@ -14,20 +14,26 @@ export type DependencyBoard = Pick<Board, 'exclusive' | 'get' | 'list' | 'versio
 /** The name of the lock under which dependencies are added, one at a time on the whole board. */
 export const lockName = 'dependencies';
 
+/** A dependency that a request would add, and the field that names it. */
+export interface AddedDependency extends Dependency {
+  field: string;
+}
+
 /**
  * Runs under the lock of dependencies.
  *
- * @param field the field of the request that would add the dependency
- * @throws AppError 400 when the awaited task waits for the other one already, or is the same
+ * @throws AppError 400 when an awaited task waits for the other one already, or is the same
  */
 export async function assertNoCircle(
   board: Omit<DependencyBoard, 'exclusive'>,
-  dependency: Dependency,
-  field: string,
+  added: readonly AddedDependency[],
 ): Promise<void> {
-  const circle = await circleOf(board, dependency);
-  if (circle) {
-    throw wouldCreateCycle(field, circle);
+  const graph = createGraphReader(board)();
+  for (const { field, ...dependency } of added) {
+    const circle = await circleOf(board, graph, dependency);
+    if (circle) {
+      throw wouldCreateCycle(field, circle);
+    }
   }
 }
 
@@ -36,10 +42,10 @@ export async function assertNoCircle(
  * file, since another process may just have added a dependency; `blocks`, which only a hand writes, is taken from memory.
  */
 async function circleOf(
-  board: Omit<DependencyBoard, 'exclusive'>,
+  board: Pick<DependencyBoard, 'get'>,
+  graph: TaskGraph,
   { waiting, awaited }: Dependency,
 ): Promise<string[] | undefined> {
-  const graph = createGraphReader(board)();
   /** From where each task was reached first. */
   const reachedFrom = new Map<string, string | undefined>([[awaited, undefined]]);
   // A map that grows while it is walked is walked to its new end.
