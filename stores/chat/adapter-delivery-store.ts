@@ -1,4 +1,4 @@
-import type { Filter } from 'mongodb';
+import type { UpdateFilter } from 'mongodb';
 import type { AdapterDelivery, DeliveryQuery } from '../../contracts/chat/adapter-delivery';
 import { compact } from '../../platform/json/compact';
 import { Page } from '../../platform/lists/page';
@@ -36,7 +36,14 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
     ],
     expire: { field: 'createdAt', afterSeconds: retainedSeconds },
   });
-  const pending = (id: string): Filter<DeliveryRecord> => ({ _id: id, state: 'pending' });
+  /** Changes a delivery unless it is over. */
+  const changePending = async (
+    id: string,
+    update: UpdateFilter<DeliveryRecord>,
+  ): Promise<AdapterDelivery | undefined> => {
+    const record = await deliveries.findOneAndUpdate({ _id: id, state: 'pending' }, update);
+    return record && present(record);
+  };
 
   return {
     /** Records a delivery before anything is sent; a repetition finds the recorded one. */
@@ -73,11 +80,11 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
      *
      * @returns `undefined` when the delivery is over
      */
-    async beginAttempt(id: string, externalMessageId?: string): Promise<AdapterDelivery | undefined> {
-      const set = compact({ externalMessageId, updatedAt: now().toISOString() });
-      const record = await deliveries.findOneAndUpdate(pending(id), { $set: set, $inc: { attempts: 1 } });
-      return record && present(record);
-    },
+    beginAttempt: (id: string, externalMessageId?: string) =>
+      changePending(id, {
+        $set: compact({ externalMessageId, updatedAt: now().toISOString() }),
+        $inc: { attempts: 1 },
+      }),
 
     /** Records that the other side has it: once, by the attempt that notices first. `undefined` when it was over before. */
     async acknowledge(
@@ -85,11 +92,10 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
       outcome: Pick<AdapterDelivery, 'httpStatus' | 'externalMessageId'>,
     ): Promise<AdapterDelivery | undefined> {
       const at = now().toISOString();
-      const record = await deliveries.findOneAndUpdate(pending(id), {
+      return changePending(id, {
         $set: { ...compact(outcome), state: 'delivered', deliveredAt: at, updatedAt: at },
         $unset: { reasonCode: '', error: '', retryAt: '' },
       });
-      return record && present(record);
     },
 
     /** Notes why the last attempt was not acknowledged, in place of what was noted of an earlier one; it is tried again. */
@@ -99,17 +105,11 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
     ): Promise<AdapterDelivery | undefined> {
       const noted = compact({ reasonCode, error, httpStatus, retryAt, updatedAt: now().toISOString() });
       const absent = ['httpStatus', 'retryAt'].filter((name) => !(name in noted));
-      const record = await deliveries.findOneAndUpdate(pending(id), setAndUnset(noted, absent) as never);
-      return record && present(record);
+      return changePending(id, setAndUnset(noted, absent) as UpdateFilter<DeliveryRecord>);
     },
 
     /** Ends a delivery that is not tried any more, for the reason that was noted last. */
-    async fail(id: string): Promise<AdapterDelivery | undefined> {
-      const record = await deliveries.findOneAndUpdate(pending(id), {
-        $set: { state: 'failed', updatedAt: now().toISOString() },
-      });
-      return record && present(record);
-    },
+    fail: (id: string) => changePending(id, { $set: { state: 'failed', updatedAt: now().toISOString() } }),
 
     /** The newest first. */
     async list({ adapterId, state, deliveryId, ...part }: DeliveryQuery): Promise<Page<AdapterDelivery>> {
