@@ -17,6 +17,9 @@ export const timestamp = z.iso.datetime();
 /** `sha256:` and 64 lower-case hexadecimal digits. */
 export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
+/** What a name is refused with that {@link isBranchName} does not take. */
+export const notABranchName = 'must be the name of a branch';
+
 /** The rules of git-check-ref-format for a branch name, and no leading dash, so that it is never an option. */
 export const isBranchName = (name: string): boolean =>
   name.length > 0 &&

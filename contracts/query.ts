@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { cursor } from './cursor';
 
+/** The years with four digits, in milliseconds. Stored times are compared as text, and those of others are written with a sign. */
+export const storedTimes = {
+  firstMs: Date.parse('0000-01-01T00:00:00.000Z'),
+  lastMs: Date.parse('9999-12-31T23:59:59.999Z'),
+} as const;
+
 /**
  * A moment with any precision and zone, as stored timestamps are written, so that both compare as text. An offset can lead out of
  * the years with four digits: those beyond them are written with a sign, which sorts before every digit.

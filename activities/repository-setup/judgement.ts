@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { isBranchName } from '../../contracts/common';
+import { isBranchName, notABranchName } from '../../contracts/common';
 import { within } from '../../platform/operations/within';
 import { findCommand } from '../../platform/processes/find-command';
 import type { Git } from '../../providers/git/git';
@@ -110,7 +110,7 @@ async function branchProblem(
 ): Promise<RepositoryProblem | null> {
   // Git refuses to ask a remote for what is no name, which would count as a remote that cannot be reached.
   if (!isBranchName(branch)) {
-    return { field: 'defaultBranch', message: 'must be the name of a branch' };
+    return { field: 'defaultBranch', message: notABranchName };
   }
   for (const source of [{}, ...remotes.map((remote) => ({ remote }))]) {
     if (await hasBranch(git, { repositoryPath, branch, ...source })) {

@@ -4,8 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CompletionClaims, HarnessEvidence } from '../../../contracts/runs/completion';
-import { verifyDirectory } from '../../../providers/git/worktrees/verify-worktree';
-import { expectedAt, type RecordedWorktree } from '../../../providers/git/worktrees/worktree-location';
+import { type RecordedWorktree, verifyRecorded } from '../../../providers/git/worktrees/worktree-location';
 
 type ClaimedFile = NonNullable<HarnessEvidence['claimedFiles']>[number];
 
@@ -26,11 +25,8 @@ const claimedPaths = ({ artifacts = [], evidence = [] }: CompletionClaims): stri
  * Checks the worktree for the claimed files. A file elsewhere, also by a symbolic link, counts as missing: an agent must not
  * have the service read other files for it.
  */
-export async function findClaimedFiles(
-  { worktreePath, identity }: RecordedWorktree,
-  claims: CompletionClaims,
-): Promise<ClaimedFile[]> {
-  const root = verifyDirectory(worktreePath, expectedAt(worktreePath, identity)) && worktreePath;
+export async function findClaimedFiles(recorded: RecordedWorktree, claims: CompletionClaims): Promise<ClaimedFile[]> {
+  const root = verifyRecorded(recorded) && recorded.worktreePath;
   const files: ClaimedFile[] = [];
   for (const path of claimedPaths(claims)) {
     const file = root === undefined ? undefined : await fileInside(root, path);

@@ -1,4 +1,5 @@
 import { type ChangeKind, changeKind } from '../../../contracts/chat/change';
+import { storedTimes } from '../../../contracts/query';
 import { validationError } from '../../../platform/errors/app-error';
 import { Page, type Position } from '../../../platform/lists/page';
 
@@ -11,15 +12,14 @@ export interface ChangePosition {
 }
 
 const positionInId = new RegExp(`^(\\d{1,15})/((?:${changeKind.options.join('|')}):.*)$`, 's');
-/** The years 0000 to 9999: times are compared as text, and others are written with a sign. */
-const [firstMs, lastMs] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 /** Behind every id. */
 const behindAll = '\uffff';
 
 /** @throws AppError `VALIDATION_ERROR` 400 with the path `cursor` */
 export function changePositionOf({ key, id }: Position): ChangePosition {
   const [, askedAt, inOrder] = positionInId.exec(id) ?? [];
-  const isTime = typeof key === 'number' && Number.isInteger(key) && key >= firstMs && key <= lastMs;
+  const isTime =
+    typeof key === 'number' && Number.isInteger(key) && key >= storedTimes.firstMs && key <= storedTimes.lastMs;
   if (inOrder === undefined || !isTime) {
     throw validationError([{ path: 'cursor', message: 'is not a cursor issued by this service', code: 'custom' }]);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isBranchName, slug } from '../../../contracts/common';
+import { isBranchName, notABranchName, slug } from '../../../contracts/common';
 import { listPage } from '../../../contracts/query';
 import { type Repository, repository, repositoryList, repositoryPatch } from '../../../contracts/settings/repository';
 import { assertFound, conflict, notFound, validationError } from '../../../platform/errors/app-error';
@@ -36,7 +36,7 @@ function assertBranchNames({ defaultBranch, mergeBranches = [] }: Partial<Reposi
   const named: [string, string | undefined][] = [['defaultBranch', defaultBranch]];
   named.push(...mergeBranches.map((branch, index): [string, string] => [`mergeBranches.${index}`, branch]));
   const issues = named.flatMap(([path, branch]) =>
-    branch === undefined || isBranchName(branch) ? [] : [{ path, message: 'must be the name of a branch' }],
+    branch === undefined || isBranchName(branch) ? [] : [{ path, message: notABranchName }],
   );
   if (issues.length > 0) {
     throw validationError(issues);

@@ -1,4 +1,5 @@
 import type { AgentState } from '../../../contracts/chat/agent-status';
+import { storedTimes } from '../../../contracts/query';
 import type { StatusChange, StatusDay, StatusPeriod } from '../../../contracts/tasks/status-history';
 import { compact } from '../../../platform/json/compact';
 
@@ -7,11 +8,8 @@ export const dayMs = 86_400_000;
 /** The date of a time (UTC). */
 export const dateOf = (time: Date): string => time.toISOString().slice(0, 10);
 
-/** Times are compared as text, and those of later years are written with a sign. */
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
-
 /** What ends a stretch of time, as an ISO time (UTC). */
-export const endAt = (ms: number): string => new Date(Math.min(ms, lastMs)).toISOString();
+export const endAt = (ms: number): string => new Date(Math.min(ms, storedTimes.lastMs)).toISOString();
 
 /** The beginning of a day and of the next one, as ISO times (UTC). */
 export function boundsOf(date: string): { start: string; end: string } {

@@ -230,7 +230,7 @@ export async function readStatusOfAny(git: GitRunner, location: WorktreeLocation
   }
 }
 
-/** Changes the index; a damaged one is thrown away, as the work makes it anew from a tree. */
+/** Changes the index; a damaged one is deleted before, since the work reads the whole of it from a tree. */
 export async function replacingIndex(
   git: GitRunner,
   location: WorktreeLocation,

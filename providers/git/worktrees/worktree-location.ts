@@ -44,7 +44,7 @@ export function locateWorktree(
   git: GitRunner,
   { worktreePath, identity: recorded }: RecordedWorktree,
 ): WorktreeLocation {
-  const identity = verifyDirectory(worktreePath, expectedAt(worktreePath, recorded));
+  const identity = verifyRecorded({ worktreePath, identity: recorded });
   if (!identity) {
     throw notThere(worktreePath);
   }
@@ -105,7 +105,7 @@ export async function relocateWorktree(
     throw notThere(worktreePath);
   }
   verifyAdministration(gitDir, worktreePath);
-  const identity = verifyDirectory(worktreePath, expectedAt(worktreePath, recorded.identity));
+  const identity = verifyRecorded(recorded);
   if (!identity) {
     remake(worktreePath);
   }
@@ -143,7 +143,7 @@ function refuseDamage(worktreePath: string, gitDir: string): void {
 const remade = new Map<string, WorktreeIdentity>();
 
 /** The identity expected at a path: the recorded one, or that of a directory we made there since. */
-export function expectedAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
+function expectedAt(path: string, recorded: WorktreeIdentity | undefined): WorktreeIdentity | undefined {
   const again = remade.get(path);
   if (!again) {
     return recorded;
@@ -155,6 +155,10 @@ export function expectedAt(path: string, recorded: WorktreeIdentity | undefined)
     return recorded;
   }
 }
+
+/** Makes sure that a worktree is the directory that was recorded, or that this process has made again; see `verifyDirectory`. */
+export const verifyRecorded = ({ worktreePath, identity }: RecordedWorktree): WorktreeIdentity | undefined =>
+  verifyDirectory(worktreePath, expectedAt(worktreePath, identity));
 
 /** The identity of a directory that was gone and that this process has made again; `undefined` for any other. */
 export const remadeAt = (path: string): WorktreeIdentity | undefined => expectedAt(path, undefined);
