@@ -41,15 +41,15 @@ describe('a reflection', () => {
 
   it('keeps no secret and no name in a path', async () => {
     const secret = `ghp_${'a1'.repeat(18)}`;
-    const text = `${secret} in /home/ada/shop`;
+    const text = `${secret} in /home/olivia/shop`;
     const evidence = [{ kind: 'log', title: text, content: text }];
     const { id } = await propose({ summary: text, correction: text, evidence, tags: [secret] });
     await call('POST', `/${id}/reject`, { body: { reviewerNote: text } });
     const kept = JSON.stringify((await call('GET', `/${id}`)).body);
-    expect(kept).not.toMatch(/ghp_|ada/);
+    expect(kept).not.toMatch(/ghp_|olivia/);
     expect(kept).toContain('/home/[REDACTED]/shop');
     const { entries } = (await board.call('GET', `/api/audit?resource=${id}`)).body;
-    expect(JSON.stringify(entries)).not.toMatch(/ghp_|ada/);
+    expect(JSON.stringify(entries)).not.toMatch(/ghp_|olivia/);
   });
 
   it('is listed by status, category, source and task, the newest first, in parts', async () => {
