@@ -11,6 +11,8 @@ export default defineConfig({
     target: 'es2024',
     // A strict Content-Security-Policy takes nothing that stands in the document or in an address of data.
     assetsInlineLimit: 0,
+    // One small stylesheet: a view would open without its own where that could not be fetched before.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {

@@ -17,12 +17,28 @@ export type LineComment = Schema<'LineComment'>;
 export type DiffFile = Schema<'DiffFile'>;
 export type FileDiff = Schema<'FileDiff'>;
 
-function send(request: Request): Promise<Response> {
+/** A change without a response: it may have been made. */
+class UnansweredChangeError extends Error {
+  override readonly name = 'UnansweredChangeError';
+
+  constructor(cause: unknown) {
+    super(
+      'The service does not respond, and it is not known whether the change was made. Check that when it is back, and repeat the change if it was not.',
+      { cause },
+    );
+  }
+}
+
+async function send(request: Request): Promise<Response> {
   const key = accessKey();
   if (key !== undefined) {
     request.headers.set('X-API-Key', key);
   }
-  return fetch(request);
+  try {
+    return await fetch(request);
+  } catch (error) {
+    throw request.method === 'GET' || request.signal.aborted ? error : new UnansweredChangeError(error);
+  }
 }
 
 /** The typed client: with the cookie of the session, or the access key of this tab. */

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { Empty, Problem } from '../ui/parts';
+import { useState } from 'react';
+import { Empty, Loading, Problem } from '../ui/parts';
+import { ViewLoadError } from './lazy-view';
 
 export function NotFound() {
   return (
@@ -10,5 +12,28 @@ export function NotFound() {
 }
 
 export function ViewProblem({ error, reset }: { error: unknown; reset: () => void }) {
-  return <Problem error={error} onRetry={reset} />;
+  return error instanceof ViewLoadError ? <LoadProblem error={error} /> : <Problem error={error} onRetry={reset} />;
+}
+
+const retryEveryMs = 1_000;
+
+/** Resolves once the service responds. */
+async function serviceBack(): Promise<void> {
+  while (
+    !(await fetch('/health/live')
+      .then(({ ok }) => ok)
+      .catch(() => false))
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
+  }
+}
+
+/** A view whose code could not be fetched: the document is loaded again, but not before the service responds. */
+function LoadProblem({ error }: { error: ViewLoadError }) {
+  const [isWaiting, setWaiting] = useState(false);
+  const retry = () => {
+    setWaiting(true);
+    void serviceBack().then(() => location.reload());
+  };
+  return isWaiting ? <Loading what="the view once the service responds" /> : <Problem error={error} onRetry={retry} />;
 }

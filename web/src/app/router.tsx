@@ -1,6 +1,7 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { queryClient } from '../api/query-client';
 import { BoardView } from '../tasks/board/board-view';
+import { lazyView } from './lazy-view';
 import { NotFound, ViewProblem } from './not-found';
 import { sessionQuery } from './session';
 import { Shell } from './shell';
@@ -23,28 +24,31 @@ const shell = createRoute({
   },
 });
 
-const signInSearch = (search: Record<string, unknown>): { to?: string } => {
-  const { to } = search;
-  // Only a path of this page: never an address that a link to the sign-in brings.
-  return typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {};
+const signInSearch = (search: Record<string, unknown>): { to?: string; by?: 'key' } => {
+  const { to, by } = search;
+  return {
+    // Only a path of this page: never an address that a link to the sign-in brings.
+    ...(typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {}),
+    ...(by === 'key' ? { by } : {}),
+  };
 };
 
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import('../identity/login'), 'Login'),
+  component: lazyView(() => import('../identity/login'), 'Login'),
 });
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import('../identity/setup'), 'Setup'),
+  component: lazyView(() => import('../identity/setup'), 'Setup'),
 });
 const recover = createRoute({
   getParentRoute: () => root,
   path: '/recover',
-  component: lazyRouteComponent(() => import('../identity/recover'), 'Recover'),
+  component: lazyView(() => import('../identity/recover'), 'Recover'),
 });
 
 const boardRoute = createRoute({
@@ -61,72 +65,72 @@ const boardRoute = createRoute({
 const backlog = createRoute({
   getParentRoute: () => shell,
   path: '/backlog',
-  component: lazyRouteComponent(() => import('../tasks/lists/task-list'), 'BacklogView'),
+  component: lazyView(() => import('../tasks/lists/task-list'), 'BacklogView'),
 });
 const archive = createRoute({
   getParentRoute: () => shell,
   path: '/archive',
-  component: lazyRouteComponent(() => import('../tasks/lists/task-list'), 'ArchiveView'),
+  component: lazyView(() => import('../tasks/lists/task-list'), 'ArchiveView'),
 });
 const task = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId',
-  component: lazyRouteComponent(() => import('../tasks/task/task-view'), 'TaskView'),
+  component: lazyView(() => import('../tasks/task/task-view'), 'TaskView'),
 });
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId/runs/$attemptId',
-  component: lazyRouteComponent(() => import('../runs/run/run-view'), 'RunView'),
+  component: lazyView(() => import('../runs/run/run-view'), 'RunView'),
 });
 const diff = createRoute({
   getParentRoute: () => shell,
   path: '/tasks/$taskId/diff',
-  component: lazyRouteComponent(() => import('../runs/diff/diff-view'), 'DiffView'),
+  component: lazyView(() => import('../runs/diff/diff-view'), 'DiffView'),
 });
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
-  component: lazyRouteComponent(() => import('../runs/approvals/approvals-view'), 'ApprovalsView'),
+  component: lazyView(() => import('../runs/approvals/approvals-view'), 'ApprovalsView'),
 });
 const queue = createRoute({
   getParentRoute: () => shell,
   path: '/queue',
-  component: lazyRouteComponent(() => import('../runs/queue/queue-view'), 'QueueView'),
+  component: lazyView(() => import('../runs/queue/queue-view'), 'QueueView'),
 });
 const workflows = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyRouteComponent(() => import('../runs/workflows/workflows-view'), 'WorkflowsView'),
+  component: lazyView(() => import('../runs/workflows/workflows-view'), 'WorkflowsView'),
 });
 const workflowRun = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/runs/$runId',
-  component: lazyRouteComponent(() => import('../runs/workflows/workflow-run-view'), 'WorkflowRunView'),
+  component: lazyView(() => import('../runs/workflows/workflow-run-view'), 'WorkflowRunView'),
 });
 const fleet = createRoute({
   getParentRoute: () => shell,
   path: '/fleet',
-  component: lazyRouteComponent(() => import('../system/fleet-view'), 'FleetView'),
+  component: lazyView(() => import('../system/fleet-view'), 'FleetView'),
 });
 const metrics = createRoute({
   getParentRoute: () => shell,
   path: '/metrics',
-  component: lazyRouteComponent(() => import('../system/metrics/metrics-view'), 'MetricsView'),
+  component: lazyView(() => import('../system/metrics/metrics-view'), 'MetricsView'),
 });
 const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
-  component: lazyRouteComponent(() => import('../chat/chat-view'), 'ChatView'),
+  component: lazyView(() => import('../chat/chat-view'), 'ChatView'),
 });
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../system/audit-view'), 'AuditView'),
+  component: lazyView(() => import('../system/audit-view'), 'AuditView'),
 });
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../settings/settings-view'), 'SettingsView'),
+  component: lazyView(() => import('../settings/settings-view'), 'SettingsView'),
 });
 
 const routeTree = root.addChildren([
@@ -152,7 +156,13 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: false });
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+  // Of each view by itself, so that the navigation remains.
+  defaultErrorComponent: ViewProblem,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

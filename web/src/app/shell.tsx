@@ -17,6 +17,7 @@ import { Kbd } from '../ui/parts';
 import { useStore } from '../ui/store';
 import { CommandMenu } from './command-menu';
 import { Help } from './help';
+import { preloadViews } from './lazy-view';
 import { signOut, useMay, useSession } from './session';
 import s from './shell.module.css';
 import { theme } from './theme';
@@ -122,6 +123,7 @@ export function Shell() {
     whenSignedOut(toLogin);
     const stop = applyFeed();
     connect(toLogin);
+    preloadViews();
     return () => {
       stop();
       disconnect();
