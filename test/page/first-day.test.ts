@@ -31,8 +31,8 @@ describe('first day on the page', () => {
     const { page } = tab;
     await page.goto('/approvals');
     await page.waitForURL(/\/(?:login|setup)/);
-    await page.goto('/login?to=%2F');
-    await page.getByRole('button', { name: 'Use an API key' }).click();
+    await page.goto('/setup?to=%2F');
+    await page.getByRole('link', { name: 'Use an API key instead' }).click();
     await page.getByLabel('API key or token').fill('not-the-key');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();

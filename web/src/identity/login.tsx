@@ -16,9 +16,9 @@ const route = getRouteApi('/login');
 /** Signs in with the password, or with an API key for this tab, or at the provider where one is configured. */
 export function Login() {
   const navigate = useNavigate();
-  const { to = '/' } = route.useSearch();
+  const { to = '/', by } = route.useSearch();
   const { data: session } = useQuery(sessionQuery);
-  const [withKey, setWithKey] = useState(false);
+  const [withKey, setWithKey] = useState(by === 'key');
   const [secret, setSecret] = useState('');
   const [remember, setRemember] = useState(false);
   const enter = async () => {

@@ -63,7 +63,7 @@ export function Setup() {
           Set password
         </Button>
       </form>
-      <Link to="/login" className="button plain small">
+      <Link to="/login" search={(search) => ({ ...search, by: 'key' })} className="button plain small">
         Use an API key instead
       </Link>
     </Frame>
