@@ -8,9 +8,11 @@ const defaultUrl = 'http://127.0.0.1:10101';
 export interface BitmapClient {
   url: string;
   get(path: string): Promise<unknown>;
+  /** The same; the response as it came, with integers of 64 bits that JavaScript would round. */
+  getExactly(path: string): Promise<string>;
   /** A request whose body is text, or JSON. */
   post(path: string, body: string | object): Promise<unknown>;
-  /** The same; the response as it came, with integers of 64 bits that JavaScript would round. */
+  /** The same; the response as it came. */
   postExactly(path: string, body: string | object): Promise<string>;
 }
 
@@ -60,7 +62,8 @@ export function bitmapClient(
       throw signal.aborted ? error : new UnreachableError(`No bitmap index answers at ${url}.`);
     });
     const text = await response.text();
-    const message = refusalOf(parsed(text));
+    const answer = parsed(text);
+    const message = refusalOf(answer);
     if (!response.ok || message !== undefined) {
       const error = message ?? (text.trim() || `The bitmap index answered ${response.status}.`);
       throw new BoardError(response.status, {
@@ -68,12 +71,16 @@ export function bitmapClient(
         ...(response.status === 401 ? { details: { next: signIn } } : {}),
       });
     }
+    if (answer === undefined && text.trim() !== '') {
+      throw new UnreachableError(`What answers at ${url} is no bitmap index.`);
+    }
     return text.trim();
   }
   return {
     url,
     get: async (path) => parsed(await call('GET', path)),
     post: async (path, body) => parsed(await call('POST', path, body)),
+    getExactly: (path) => call('GET', path),
     postExactly: (path, body) => call('POST', path, body),
   };
 }

@@ -6,6 +6,7 @@ import { oneLine, plain } from '../output/plain';
 import { table } from '../output/table';
 import type { Surroundings } from '../session';
 import { type BitmapClient, bitmapClient } from './bitmap-client';
+import { anyOperands, callsOf, operandsOf } from './bitmap-import';
 import type { AddCommands } from './command';
 import { progressBar } from './run-events';
 
@@ -29,35 +30,6 @@ const checkedName = (name: string): string => {
   }
   return name;
 };
-
-const isInteger = /^-?\d{1,19}$/;
-const isKey = /^[A-Za-z0-9_.:@/-]{1,200}$/;
-
-function operand(text: string, where: string): string {
-  if (isInteger.test(text)) {
-    return text;
-  }
-  if (isKey.test(text)) {
-    return `"${text}"`;
-  }
-  throw new UsageError(`${where}: "${oneLine(text, 40)}" is neither a number nor a name of A-Z a-z 0-9 _ . : @ / -`);
-}
-
-/** The calls that set what a file of `column,row` (or `column,value`) lines holds. @throws UsageError naming the line */
-export function callsOf(source: string, field: string): string[] {
-  return source.split(/\r?\n/).flatMap((line, n) => {
-    if (line.trim() === '' || line.startsWith('#')) {
-      return [];
-    }
-    const where = `line ${n + 1}`;
-    const cells = line.split(',').map((cell) => cell.trim());
-    const [column, row] = cells;
-    if (cells.length !== 2 || column === undefined || row === undefined) {
-      throw new UsageError(`${where}: write "column,row", or "column,value" for a field of integers`);
-    }
-    return [`Set(${operand(column, where)}, ${field}=${operand(row, where)})`];
-  });
-}
 
 /** Each result on a line of its own; integers as they came. */
 function resultLines(answer: string): string {
@@ -148,9 +120,13 @@ export const bitmapCommands =
       .argument('[file]', 'the file; read from standard input when absent')
       .action(
         run(async (session, index: string, field: string, file: string | undefined) => {
-          const calls = callsOf(await readInput(surroundings, file), checkedName(field));
+          const names = { index: checkedName(index), field: checkedName(field) };
+          const source = await readInput(surroundings, file);
           const client = service(session.signal);
-          const path = `/index/${checkedName(index)}/query`;
+          const operands = operandsOf(await client.getExactly('/schema'), names) ?? anyOperands;
+          // All lines are read before the first is sent: one that the service would refuse keeps the others from being set.
+          const calls = callsOf(source, field, operands);
+          const path = `/index/${index}/query`;
           let changed = 0;
           for (let from = 0; from < calls.length; from += batchSize) {
             const batch = calls.slice(from, from + batchSize);

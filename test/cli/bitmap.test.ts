@@ -70,6 +70,44 @@ describe('the command runboard with the bitmap index', () => {
     }
   });
 
+  it('names the line that the service would refuse, and sets nothing', async () => {
+    await run('create', 'stock', '--keys');
+    await run('create', 'stock', 'colour', '--keys');
+    await run('create', 'people', 'groups');
+    await run('create', 'people', 'vip', '--type', 'bool');
+    await run('create', 'people', 'balance', '--type', 'int');
+    const many = (row: string) => Array.from({ length: 1_500 }, (_, n) => `${n},${row}\n`).join('');
+    const refused: [index: string, field: string, input: string, line: number][] = [
+      ['people', 'groups', '1,3\n2,3\n5,x\n', 3],
+      ['people', 'groups', '1,3\n-1,3\n', 2],
+      ['people', 'groups', `${many('3')}9223372036854775808,3\n`, 1_501],
+      ['people', 'age', '# age\n1,30\n2,151\n', 3],
+      ['people', 'age', '1,30\n2,old\n', 2],
+      ['people', 'vip', '1,true\n2,1\n', 2],
+      ['people', 'balance', `${many('-7')}1,9223372036854775808\n`, 1_501],
+      ['stock', 'colour', 'a,red\nb,"red"\n', 2],
+    ];
+    for (const [index, field, input, line] of refused) {
+      const { code, errors } = await runWith({ input }, 'import', index, field);
+      expect([input.slice(0, 40), code, errors]).toEqual([
+        input.slice(0, 40),
+        2,
+        expect.stringMatching(new RegExp(`\\bline ${line}: `)),
+      ]);
+    }
+    const people = 'Count(Row(groups=3)) Count(Row(age<=150)) Count(Row(vip=true)) Count(Row(balance=-7))';
+    const counts = await Promise.all([
+      run('query', 'people', people),
+      run('query', 'stock', 'Count(Row(colour="red"))'),
+    ]);
+    expect(counts.map(({ output }) => output)).toEqual(['0\n2\n0\n0\n', '0\n']);
+    const limit = '1,-9223372036854775808\n2,9223372036854775807\n';
+    expect((await runWith({ input: limit }, 'import', 'people', 'balance')).output).toBe('2 lines, 2 changed\n');
+    expect((await runWith({ input: '7,red\n007,12\n' }, 'import', 'stock', 'colour')).output).toContain('2 changed');
+    expect((await runWith({ input: '007,3\n' }, 'import', 'people', 'groups')).output).toContain('1 changed');
+    expect((await runWith({ input: '7,true\n' }, 'import', 'people', 'vip')).output).toContain('1 changed');
+  });
+
   it('ends with the exit code of the failure, and a line of what to do', async () => {
     expect(await run('query', 'absent', 'Count(Row(likes=3))')).toMatchObject({
       code: 1,
