@@ -1,10 +1,17 @@
 #!/usr/bin/env node
+import { exitCodes } from './failures';
 import { runCommandLine } from './program';
 
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
-// What reads the output may end first, as `head` does.
-process.stdout.on('error', () => process.exit(0));
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // What reads the output may end first, as `head` does.
+  if (code === 'EPIPE') {
+    process.exit(exitCodes.done);
+  }
+  process.stderr.write(`runboard: The output could not be written: ${message}\n`);
+  process.exit(exitCodes.refused);
+});
 
 void runCommandLine(process.argv.slice(2), {
   environment: process.env,
