@@ -3,7 +3,7 @@ import { BoardError, refusalText } from '../clients/typescript/src';
 /** What the command ends with; scripts branch on it. */
 export const exitCodes = {
   done: 0,
-  /** The board refused the request, for a reason that none of the others names. */
+  /** The board refused the request, for a reason that none of the others names, or the output could not be written. */
   refused: 1,
   /** The command line or its configuration is wrong. */
   usage: 2,
@@ -45,7 +45,8 @@ const byStatus: Record<number, number> = {
   503: exitCodes.unavailable,
 };
 
-const signInRemedy = 'Sign in with "runboard login", or set RUNBOARD_KEY.';
+export const signInRemedy =
+  'Sign in with "runboard login" and a key of the board, such as its BOARD_ADMIN_KEY, or set RUNBOARD_KEY.';
 
 /** A connection that failed, by the code of its cause. */
 function connectionProblem(error: unknown): string | undefined {
@@ -80,6 +81,15 @@ export function reportOf(error: unknown, url: string): FailureReport {
       message: `No board answers at ${url} (${problem}).`,
       code: 'UNREACHABLE',
       remedy: 'Start one with "runboard start", or name another with --url or RUNBOARD_URL.',
+    };
+  }
+  // Responses of the board are JSON: what is none comes from another service, or from a proxy.
+  if (error instanceof SyntaxError) {
+    return {
+      exitCode: exitCodes.unavailable,
+      message: `What answers at ${url} is no board: its response is no JSON.`,
+      code: 'UNREACHABLE',
+      remedy: 'Name the address of a board with --url or RUNBOARD_URL.',
     };
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -17,6 +17,24 @@ describe('settings of the command', () => {
     expect(await readSettings(started, 'https://board.example')).toEqual({ url: 'https://board.example' });
   });
 
+  it('have the key that starts the board of this machine for its names and its port alone', async () => {
+    const keyFor = async (url: string, settings: Record<string, string> = {}) =>
+      (await readSettings({ ...environment, BOARD_ADMIN_KEY: 'k', ...settings }, url)).key;
+    for (const url of ['http://127.0.0.1:3001', 'http://localhost:3001/', 'http://[::1]:3001']) {
+      expect([url, await keyFor(url)]).toEqual([url, 'k']);
+      expect([url, await keyFor(url, { BOARD_PORT: '' })]).toEqual([url, 'k']);
+      expect([url, await keyFor(url, { BOARD_PORT: '4000' })]).toEqual([url, undefined]);
+      expect([url, await keyFor(url, { RUNBOARD_KEY: 'mine' })]).toEqual([url, 'mine']);
+    }
+    expect(await keyFor('http://localhost:4000', { BOARD_PORT: '4000' })).toBe('k');
+    expect(await keyFor('http://localhost', { BOARD_PORT: '80' })).toBe('k');
+    for (const url of ['http://localhost:3002', 'http://localhost', 'https://localhost:3001', 'http://10.0.0.1:3001']) {
+      expect([url, await keyFor(url)]).toEqual([url, undefined]);
+    }
+    expect(await keyFor('http://localhost.evil.example:3001')).toBeUndefined();
+    expect(await keyFor('http://localhost:3001/other')).toBeUndefined();
+  });
+
   it('are stored for the user alone, and their key goes to no other board', async () => {
     const file = await storeSettings(environment, { url: 'https://board.example', key: 'secret' });
     expect((await stat(file)).mode & 0o777).toBe(0o600);

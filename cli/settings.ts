@@ -46,15 +46,23 @@ export function checkedUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
+/** Whether an address is that of a board which is started on this machine with these variables. */
+function isStartedHere(address: string, environment: Variables): boolean {
+  const { protocol, hostname, port, pathname } = new URL(address);
+  const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+  return protocol === 'http:' && isLocal && (port || '80') === (environment.BOARD_PORT || '3001') && pathname === '/';
+}
+
 /**
  * An option wins over the environment (`RUNBOARD_URL`, `RUNBOARD_KEY`), which wins over what `runboard login` stored. The stored
- * key goes to the board that it was stored for only. `BOARD_ADMIN_KEY`, which starts a board, opens that on this machine.
+ * key goes to the board that it was stored for only. `BOARD_ADMIN_KEY`, which starts a board, goes to that on this machine only: to the port
+ * of `BOARD_PORT`, since another one may be another user's.
  */
 export async function readSettings(environment: Variables, url: string | undefined): Promise<Settings> {
   const stored = await storedSettings(environment);
   const address = checkedUrl(url ?? environment.RUNBOARD_URL ?? stored.url ?? defaultUrl);
   const storedKey = stored.url === address ? stored.key : undefined;
-  const localKey = address === defaultUrl ? environment.BOARD_ADMIN_KEY : undefined;
+  const localKey = isStartedHere(address, environment) ? environment.BOARD_ADMIN_KEY : undefined;
   const key = environment.RUNBOARD_KEY ?? storedKey ?? localKey;
   return { url: address, ...(key === undefined ? {} : { key }) };
 }

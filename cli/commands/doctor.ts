@@ -1,5 +1,5 @@
 import { BoardError, unwrap } from '../../clients/typescript/src';
-import { exitCodes } from '../failures';
+import { exitCodes, signInRemedy } from '../failures';
 import { oneLine } from '../output/plain';
 import { stateStyle } from '../output/style';
 import type { Session } from '../session';
@@ -28,14 +28,11 @@ async function part(check: string, examine: () => Promise<Finding[]>): Promise<F
 }
 
 async function key({ board, signal }: Session): Promise<Finding> {
-  const { authenticated, needsSetup, role } = await unwrap(board.GET('/api/auth/status', { signal }));
+  const { authenticated, role } = await unwrap(board.GET('/api/auth/status', { signal }));
   if (authenticated) {
     return found('key', `is that of the role ${role ?? 'unknown'}`);
   }
-  const remedy = needsSetup
-    ? "Set the owner's password: the setup code is in the log of the board."
-    : 'Sign in with "runboard login", or set RUNBOARD_KEY.';
-  return missing('key', 'The board does not know you.', remedy);
+  return missing('key', 'The board does not know you.', signInRemedy);
 }
 
 async function parts({ board, signal, url }: Session): Promise<Finding[]> {

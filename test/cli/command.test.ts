@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminKey, type ApiUnderTest, readKey, startWholeTestApi } from '../api/api-under-test';
@@ -73,6 +76,43 @@ describe('the command runboard', () => {
     expect(await runWith({ signal: AbortSignal.abort() }, 'task', 'list')).toMatchObject({ code: 130 });
   });
 
+  it('reports an address that is no board', async () => {
+    const page = createServer((_request, response) => response.end('<!doctype html>'));
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+    try {
+      const { code, errors } = await run('--url', url, 'task', 'list');
+      expect([code, errors]).toEqual([6, expect.stringContaining(`${url} is no board`)]);
+      expect(await run('bitmap', '--bitmap-url', url, 'indexes')).toMatchObject({
+        code: 6,
+        errors: expect.stringContaining(`${url} is no bitmap index`),
+      });
+    } finally {
+      page.close();
+    }
+  });
+
+  const fullDevice = '/dev/full';
+  (existsSync(fullDevice) ? it : it.skip)(
+    'fails when its output cannot be written, but not when its reader has ended',
+    () => {
+      const source = join(__dirname, '..', '..');
+      const command = 'node -r ./test/support/register-ts.cjs cli/main.ts completion bash';
+      const ended = (redirection: string) => {
+        const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${command} ${redirection}`], {
+          cwd: source,
+          encoding: 'utf8',
+        });
+        return [status, stderr];
+      };
+      expect(ended(`> ${fullDevice}`)).toEqual([
+        1,
+        expect.stringMatching(/^runboard: The output could not be written: .*ENOSPC/),
+      ]);
+      expect(ended('| true')).toEqual([0, '']);
+    },
+  );
+
   it('stores a key that the board accepts, and none that it refuses', async () => {
     const signedOut = { XDG_CONFIG_HOME: home };
     const login = (key: string) =>
@@ -111,6 +151,7 @@ describe('the command runboard', () => {
     expect([code, output]).toEqual([6, expect.stringContaining('failed  agents: none is configured')]);
     const unknown = await runWith({ environment: { RUNBOARD_URL: board.url } }, 'doctor');
     expect(unknown.output).toContain('The board does not know you.');
+    expect(unknown.output).toMatch(/runboard login.*RUNBOARD_KEY/);
   });
 
   it('prints its version and its help', async () => {
