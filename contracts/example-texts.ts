@@ -39,6 +39,8 @@ export const exampleTexts = {
     yaml: 'id: build\nname: Build\nsteps:\n  - id: approval\n    type: gate\n    input: Build it?',
   },
   byMediaType: {
+    'text/csv': 'type,taskId\nrun.started,task_20260131_a1b2c3\n',
+    'text/x-diff': '--- a/readme.md\n+++ b/readme.md\n@@ -1 +1 @@\n-# Shop\n+# The shop\n',
     'text/html': '<!doctype html>\n<title>Example</title>\n',
     'text/markdown': '# Example\n\n- Adds slugify(text) with tests.\n',
     'text/plain': '# TYPE process_uptime_seconds gauge\nprocess_uptime_seconds 42\n',

@@ -19,6 +19,23 @@ describe('client of the board', () => {
     expect(tasks.map(({ id }) => id)).toEqual([task.id]);
   });
 
+  it('reads a response by its media type, unless the caller states how', async () => {
+    const client = createBoardClient({ url: board.url, key: adminKey });
+    const daily = (format?: 'json' | 'markdown') =>
+      unwrap(client.GET('/api/digest/daily', { params: { query: { format } } }));
+    expect(await daily('markdown')).toMatch(/^# Daily digest\n/);
+    expect(await daily()).toMatchObject({ period: expect.anything() });
+    const query = { format: 'csv' as const };
+    expect(await unwrap(client.GET('/api/telemetry/export', { params: { query } }))).toMatch(/^id,type,/);
+    const text = await unwrap(client.GET('/api/digest/daily', { params: { query: {} }, parseAs: 'text' }));
+    expect(JSON.parse(text)).toMatchObject({ period: expect.anything() });
+    const manifest = await client.GET('/api/workspace-capabilities/manifest/export', {
+      params: { query: { format: 'yaml' } },
+    });
+    expect(manifest.data).toMatch(/^schemaVersion: /m);
+    expect(manifest.response.headers.get('Content-Type')).toBe('application/yaml; charset=utf-8');
+  });
+
   it('throws a refusal with its status, code and sentence', async () => {
     const client = createBoardClient({ url: board.url, key: adminKey });
     const path = { taskId: 'task_20260101_nobody' };

@@ -117,6 +117,7 @@ export function scoringRoutes(routes: Routes, { scoring }: Pick<ApiContext, 'sco
       summary: 'Score a piece of work by a profile and record the score',
       body: scoringRequest,
       response: scoringEvaluation,
+      errors: [404],
     },
     async ({ body: { profileId, output, action, agent, taskId }, auth }) => {
       const profile = await profiles.find(profileId);

@@ -34,6 +34,7 @@ export function mcpRoutes(routes: Routes, { innerRequests }: Pick<ApiContext, 'i
       rawBody: true,
       query: z.strictObject({ tools: z.enum(['all', 'read-only']).default('all') }),
       response: z.unknown(),
+      errors: [406],
     },
     async ({ query, rawBody }, ctx) => {
       const body = messageOf(await rawBody());

@@ -91,6 +91,7 @@ export function trackerRoutes(routes: Routes, context: TrackerContext): void {
       summary: 'Read what a project of a tracker has, as it was introspected last',
       query: trackerSchemaQuery,
       response: trackerSchema,
+      errors: [404],
     },
     async ({ query: { provider, project } }) => {
       if (project !== undefined && provider === undefined) {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { localWorkspace } from '../../../contracts/common';
 import {
   type WorkspaceManifest,
@@ -127,8 +126,8 @@ export function manifestRoutes(
       tag,
       permission: 'workspace:read',
       query: exportQuery,
-      response: z.string(),
-      mediaType: 'application/yaml',
+      response: workspaceManifest,
+      otherMediaTypes: ['application/yaml'],
     },
     async ({ query }, ctx) => {
       sendDocument(ctx, 'workspace-capabilities', { value: (await local()).value, format: query.format });

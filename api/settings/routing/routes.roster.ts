@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { rosterRouteRequest } from '../../../contracts/settings/routing';
 import {
   documentToValidate,
@@ -111,8 +110,8 @@ export function rosterRoutes(routes: Routes, { routing }: Pick<RoutingContext, '
       tag,
       permission: 'settings:read',
       query: exportQuery,
-      response: z.string(),
-      mediaType: 'application/yaml',
+      response: teamRoster,
+      otherMediaTypes: ['application/yaml'],
       errors: [404],
     },
     async ({ query }, ctx) => {

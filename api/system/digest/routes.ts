@@ -48,6 +48,7 @@ export function digestRoutes(routes: Routes, context: MetricsContext): void {
       summary: 'Summarize the last 24 hours as JSON, markdown or a card of Microsoft Teams',
       query: dailyDigestQuery,
       response,
+      otherMediaTypes: ['text/markdown'],
     },
     async ({ query: { format }, auth }) => inFormat(await daily(auth.actor), titles.daily, format),
   );
@@ -72,6 +73,7 @@ export function digestRoutes(routes: Routes, context: MetricsContext): void {
       summary: 'Summarize a period by project, repository or directory',
       query: operationsDigestQuery,
       response,
+      otherMediaTypes: ['text/markdown'],
     },
     async ({ query: { format, ...query }, auth }) => {
       const scope = operationsScopeOf(query, context.now());

@@ -64,6 +64,7 @@ export function summaryRoutes(
       summary: 'Summarize a day for a stand-up, as JSON, markdown or text',
       query: standupQuery,
       response: standup,
+      otherMediaTypes: ['text/markdown', 'text/plain'],
       errors: [429],
     },
     async ({ query: { format, ...query }, auth }) => {

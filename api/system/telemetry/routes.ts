@@ -126,6 +126,7 @@ export function telemetryRoutes(
       summary: 'Export up to 10,000 events as JSON or CSV',
       query: telemetryExportQuery,
       response: z.array(telemetryEvent),
+      otherMediaTypes: ['text/csv'],
     },
     async ({ params, query }, ctx) => {
       const { format, limit, cursor, ...filter } = query;

@@ -21,6 +21,7 @@ export function bulkRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
       summary: 'Reorder up to 1000 active tasks to positions 0, 1, 2, …',
       body: taskOrder,
       response: reordered,
+      errors: [...changes.errors, 404],
     },
     async ({ body, auth }) => ({
       updated: await reorder(board, body.taskIds ?? body.orderedIds ?? [], auth.actor),

@@ -102,7 +102,9 @@ export function workProductVersionRoutes(routes: Routes, { workProducts }: Pick<
       summary: 'Download a version of a work product as a file, the newest by default',
       params: workProductParams,
       query: workProductExportQuery,
-      response: z.undefined(),
+      // A version in JSON is whatever its author wrote.
+      response: z.unknown(),
+      otherMediaTypes: ['text/markdown', 'text/plain', 'text/csv', 'text/html', 'application/yaml', 'text/x-diff'],
       errors: [404, 410],
     },
     async ({ params: { id }, query }, ctx) => {

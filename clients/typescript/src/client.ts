@@ -88,6 +88,23 @@ async function keyInBody(request: Request): Promise<string | undefined> {
   return typeof key === 'string' ? key : undefined;
 }
 
+const textTypes = /^(?:text\/|application\/yaml\b|image\/svg\+xml\b)/;
+
+/**
+ * A response that is a text, with the text as a JSON string: openapi-fetch reads every response as JSON unless the request
+ * states `parseAs`, and cannot choose by what came.
+ */
+async function textAsJson(response: Response): Promise<Response | undefined> {
+  const { ok, status, statusText } = response;
+  if (!ok || status === 204 || !textTypes.test(response.headers.get('Content-Type') ?? '')) {
+    return undefined;
+  }
+  const headers = new Headers(response.headers);
+  // It is the length of the text without its quotes.
+  headers.delete('Content-Length');
+  return new Response(JSON.stringify(await response.text()), { status, statusText, headers });
+}
+
 /** Makes a client. Each POST has an `Idempotency-Key`: that of its header or body, or a new one. */
 export function createBoardClient(options: BoardClientOptions): BoardClient {
   const { url, key, headers, fetch: send = fetch, maxRetryAfterMs = -1 } = options;
@@ -103,6 +120,8 @@ export function createBoardClient(options: BoardClientOptions): BoardClient {
       }
       request.headers.set('Idempotency-Key', (await keyInBody(request)) ?? crypto.randomUUID());
     },
+    onResponse: ({ request, response, options: { parseAs } }) =>
+      parseAs === 'json' && request.method !== 'HEAD' ? textAsJson(response) : undefined,
   });
   return client;
 }

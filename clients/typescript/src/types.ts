@@ -27740,6 +27740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["TeamRoster"];
                     /**
                      * @example # Of this board
                      *     name: Shop
@@ -29836,6 +29837,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -29978,6 +29985,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Digest"] | components["schemas"]["TeamsMessage"];
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
                 };
             };
             /** @description Refused */
@@ -41388,6 +41401,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Standup"];
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
+                    /**
+                     * @example # TYPE process_uptime_seconds gauge
+                     *     process_uptime_seconds 42
+                     */
+                    "text/plain": string;
                 };
             };
             /** @description Refused */
@@ -45006,6 +45030,11 @@ export interface operations {
                      *     ]
                      */
                     "application/json": components["schemas"]["TelemetryEvent"][];
+                    /**
+                     * @example type,taskId
+                     *     run.started,task_20260131_a1b2c3
+                     */
+                    "text/csv": string;
                 };
             };
             /** @description Refused */
@@ -46479,7 +46508,44 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    /** @example {} */
+                    "application/json": unknown;
+                    /**
+                     * @example # Of this board
+                     *     name: Shop
+                     */
+                    "application/yaml": string;
+                    /**
+                     * @example type,taskId
+                     *     run.started,task_20260131_a1b2c3
+                     */
+                    "text/csv": string;
+                    /**
+                     * @example <!doctype html>
+                     *     <title>Example</title>
+                     */
+                    "text/html": string;
+                    /**
+                     * @example # Example
+                     *
+                     *     - Adds slugify(text) with tests.
+                     */
+                    "text/markdown": string;
+                    /**
+                     * @example # TYPE process_uptime_seconds gauge
+                     *     process_uptime_seconds 42
+                     */
+                    "text/plain": string;
+                    /**
+                     * @example --- a/readme.md
+                     *     +++ b/readme.md
+                     *     @@ -1 +1 @@
+                     *     -# Shop
+                     *     +# The shop
+                     */
+                    "text/x-diff": string;
+                };
             };
             /** @description Refused */
             default: {
@@ -47987,6 +48053,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["WorkspaceManifest"];
                     /**
                      * @example # Of this board
                      *     name: Shop

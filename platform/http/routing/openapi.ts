@@ -175,6 +175,12 @@ function responseExample(
   return { examples: { [name]: { $ref: `#/components/examples/${name}` } } };
 }
 
+/** The formats of a response that are texts, besides the one that its schema describes. */
+function textContents(mediaTypes: readonly string[] = [], parts: Parts): JsonSchema {
+  const text = { type: 'string' };
+  return Object.assign({}, ...mediaTypes.map((type) => content(text, responseExample(text, type, parts), type)));
+}
+
 /** The body of a request: of JSON, or of a form with files. */
 function requestBody(contract: RouteContract, { components, service }: Parts): JsonSchema {
   const stated = service.requestExamples?.[contract.operationId];
@@ -268,7 +274,12 @@ function operation(contract: RouteContract, parts: Parts): OperationObject {
     ...headersOf(contract),
     ...(empty
       ? {}
-      : { content: content(schema, responseExample(schema, contract.mediaType, parts), contract.mediaType) }),
+      : {
+          content: {
+            ...content(schema, responseExample(schema, contract.mediaType, parts), contract.mediaType),
+            ...textContents(contract.otherMediaTypes, parts),
+          },
+        }),
   };
   return {
     operationId: contract.operationId,

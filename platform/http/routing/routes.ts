@@ -41,6 +41,10 @@ export interface HandleAuthenticator {
   authenticate: (headers: IncomingHttpHeaders) => Promise<AuthContext | undefined>;
 }
 
+/** What responses are that are texts, and not JSON. */
+export type TextMediaType =
+  'application/yaml' | 'image/svg+xml' | 'text/csv' | 'text/html' | 'text/markdown' | 'text/plain' | 'text/x-diff';
+
 /**
  * What one route takes and gives: the source of its validation, its types and its page in the OpenAPI document.
  * Schemas of `query` and `body` are strict objects: unknown fields are refused by name.
@@ -85,7 +89,9 @@ export interface RouteContract<
   /** The response of a success; `z.undefined()` for one without a body. */
   response: R;
   /** Of a response that is a text, and not JSON. */
-  mediaType?: 'application/yaml' | 'image/svg+xml' | 'text/html' | 'text/markdown' | 'text/plain';
+  mediaType?: TextMediaType;
+  /** What it is as well, where the request chooses its format: texts too. */
+  otherMediaTypes?: readonly TextMediaType[];
   status?: 200 | 201 | 202 | 204 | 302;
   /**
    * What a repetition of the request is. `key`: with the same `Idempotency-Key` it gets the first response, and is done once;

@@ -7,6 +7,7 @@ import { describeApi } from '../../../api/system/openapi/describe';
 import type { WorkflowClients } from '../../../api/workflow-clients';
 import { requestExamples } from '../../../contracts/request-examples';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
+import { fullPath } from '../../../platform/http/routing/routes';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;
@@ -65,6 +66,32 @@ it('is an OpenAPI 3.1 document whose references resolve', () => {
   expect(used).toEqual(expect.arrayContaining(['#/components/schemas/Task', '#/components/schemas/Error']));
   expect(used.filter((reference) => !known.includes(reference))).toEqual([]);
   expect(known.filter((name) => !used.includes(name))).toEqual([]);
+});
+
+it.each([
+  ['/api/digest/daily', ['application/json', 'text/markdown']],
+  ['/api/digest/operations', ['application/json', 'text/markdown']],
+  ['/api/summary/standup', ['application/json', 'text/markdown', 'text/plain']],
+  ['/api/telemetry/export', ['application/json', 'text/csv']],
+  ['/api/workspace-capabilities/manifest/export', ['application/json', 'application/yaml']],
+  ['/api/config/team-roster/export', ['application/json', 'application/yaml']],
+  [
+    '/api/work-products/{id}/export',
+    ['application/json', 'application/yaml', 'text/csv', 'text/html', 'text/markdown', 'text/plain', 'text/x-diff'],
+  ],
+])('names every media type of %s', (path, mediaTypes) => {
+  const { 200: success } = document.paths[path]!.get!.responses as Record<string, { content?: object }>;
+  expect(Object.keys(success?.content ?? {}).sort()).toEqual(mediaTypes);
+});
+
+it.each([
+  ['GET', '/api/integrations/trackers/schema', 404],
+  ['POST', '/api/scoring/evaluate', 404],
+  ['POST', '/api/tasks/reorder', 404],
+  ['POST', '/mcp', 406],
+])('names the refusal of %s %s with %i', (method, path, status) => {
+  const contract = app.routes.contracts.find((one) => fullPath(one) === path && one.method === method.toLowerCase())!;
+  expect(describeApi([contract]).paths[path]![contract.method]!.responses).toHaveProperty([String(status)]);
 });
 
 it('gives every operation an id of its own, its path parameters and its refusals', () => {
