@@ -35,6 +35,9 @@ export const objectName = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
 
 export const revision = z.number().int().min(1);
 
+/** A revision in a file that people edit: far enough below the largest number that every change has a next one. */
+export const revisionInFile = revision.max(9_000_000_000_000_000);
+
 /** Name of a configured resource: an agent type, a repository. */
 export const slug = z
   .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { revision, slug, text, timestamp } from '../common';
+import { revision, revisionInFile, slug, text, timestamp } from '../common';
 
 /** The most comments that a task may have. */
 export const maxComments = 1_000;
@@ -12,7 +12,7 @@ export const comment = z
     author: text(100, 1).default('unknown'),
     text: text(2000, 1),
     timestamp,
-    revision: revision.default(1),
+    revision: revisionInFile.default(1),
     createdBy: z.string().optional(),
     updatedBy: z.string().optional(),
     updated: timestamp.optional(),

@@ -6,6 +6,7 @@ import {
   commitPolicy,
   digest,
   revision,
+  revisionInFile,
   slug,
   taskId,
   text,
@@ -207,7 +208,7 @@ export const task = z
     startedAt: timestamp.optional(),
     /** When it became done; absent while it is not. */
     completedAt: timestamp.optional(),
-    revision,
+    revision: revisionInFile,
     createdBy: z.string().optional(),
     updatedBy: z.string().optional(),
   })

@@ -145,6 +145,20 @@ describe('an edit by hand', () => {
 });
 
 describe('a file that cannot be read', () => {
+  test('is one whose revision no other can follow, until that is mended', async () => {
+    const { id, path } = await aTask();
+    const whole = await harness.read(path);
+    await harness.write(path, whole.replace('revision: 1', `revision: ${Number.MAX_SAFE_INTEGER}`));
+    await eventually(() =>
+      expect(board.diagnostics()).toMatchObject([
+        { path, code: 'invalid', message: expect.stringContaining('revision') },
+      ]),
+    );
+    await expect(board.update(id, () => ({ title: 'b' }), { actor })).rejects.toMatchObject({ status: 409 });
+    await harness.write(path, whole.replace('revision: 1', 'revision: 5'));
+    expect(await board.update(id, () => ({ title: 'b' }), { actor })).toMatchObject({ title: 'b', revision: 6 });
+  });
+
   test('is reported, left alone and refused until it is mended', async () => {
     const { id, path } = await aTask();
     await aTask('other');

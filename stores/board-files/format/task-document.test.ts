@@ -57,6 +57,14 @@ describe('task document', () => {
     expect(parseTask(printTask(task, { original: source }), new Date(0)).task).toEqual(task);
   });
 
+  test.each([
+    ['revision: 7', `revision: ${Number.MAX_SAFE_INTEGER}`],
+    ['points: 8', `comments: [{id: c1, text: hi, revision: ${Number.MAX_SAFE_INTEGER}}]`],
+  ])('refuses a revision in place of %j that no other can follow', (written, edited) => {
+    expect(() => read(whole.replace(written, edited))).toThrow(/revision: .*9000000000000000/);
+    expect(read(whole.replace(written, edited.replace(/\d{2,}/, '8000000000000000')))).toBeDefined();
+  });
+
   test('reads the times under our names and keeps what no schema knows', () => {
     const task = read(whole);
     expect(task).toMatchObject({
