@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { WorktreeAdopt } from '../../../contracts/runs/worktrees/request';
 import { refusal } from '../../../domain/refusal';
@@ -7,6 +8,7 @@ import type { WorktreeHostDependencies } from '../dependencies';
 import { isRefusal } from '../git-failure';
 import type { WorktreeTarget } from '../plan';
 import { fetchFailed } from '../refusals';
+import { worktreeReplaced } from '../replaced';
 import { newManifest, pathTaken, store } from './begin-create';
 import { type Begin, type Begun, missingTarget } from './beginning';
 
@@ -19,8 +21,10 @@ export async function beginAdopt(
   { taskId, operation, request }: Begin<WorktreeAdopt>,
   { target, record }: { target: WorktreeTarget | null; record: WorktreeRecord | undefined },
 ): Promise<Begun> {
-  if (record && record.state !== 'removed') {
-    return refusal('WORKTREE_EXISTS', 'The task already has a worktree with a manifest.', {
+  if (record && record.state !== 'removed' && !wasNeverMade(record)) {
+    const remedy =
+      record.state === 'failed' ? ` It has failed: remove it by DELETE /api/tasks/${taskId}/worktree first.` : '';
+    return refusal('WORKTREE_EXISTS', `The task already has a worktree with a manifest.${remedy}`, {
       taskId,
       manifestId: record.manifestId,
     });
@@ -95,3 +99,7 @@ export async function beginAdopt(
     throw error;
   }
 }
+
+/** Whether a create has failed before anything was made, as it does where the branch is checked out in the worktree to adopt. */
+const wasNeverMade = ({ state, identity, recoverable, path }: WorktreeRecord): boolean =>
+  state === 'failed' && !identity && recoverable?.code !== worktreeReplaced && !existsSync(path);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aRemoteRepository, commitIn, type RemoteRepository } from '../../support/git/remote-repository';
 import { aRepository, git } from '../../support/git/repository';
@@ -347,6 +347,25 @@ describe('adopting', () => {
 
     const second = await aLegacyTask('legacy', path);
     expect(await stack.call.post(url(second, '/adopt'))).toMatchObject({ body: { code: 'WORKTREE_PATH_TAKEN' } });
+  });
+
+  test('takes over a worktree by which the create of another one has failed', async () => {
+    const path = join(stack.dir, 'legacy-3');
+    await git(shop.path, 'worktree', 'add', '--quiet', '-b', 'legacy-3', path, 'origin/main');
+    const taskId = await aLegacyTask('legacy-3', path);
+    expect(await stack.call.post(url(taskId))).toMatchObject({ status: 409, body: { code: 'WORKTREE_NOT_CREATED' } });
+    const { path: elsewhere } = await stack.call.ok('GET', url(taskId));
+    await mkdir(elsewhere, { recursive: true });
+    const blocked = await stack.call.post(url(taskId, '/adopt'));
+    expect(blocked).toMatchObject({ status: 409, body: { code: 'WORKTREE_EXISTS' } });
+    expect(blocked.body.error).toContain(`DELETE ${url(taskId)} first`);
+    await rm(elsewhere, { recursive: true });
+    const adopted = await stack.call.ok('POST', url(taskId, '/adopt'), {});
+    expect(adopted).toMatchObject({ state: 'ready', path, recoverable: null, branch: 'legacy-3' });
+    expect(adopted.history.map(({ kind, result }: { kind: string; result: string }) => [kind, result])).toEqual([
+      ['create', 'failed'],
+      ['adopt', 'done'],
+    ]);
   });
 
   test('refuses a worktree on another branch, and reports what does not hold', async () => {
