@@ -1,11 +1,11 @@
 import {
   defaultPayloadConverter,
-  patched,
   proxyLocalActivities,
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import type { ActivitySigner } from '../platform/temporal/workers/activity-signer';
+import { hasChange } from '../services/workflow-runs/runs/changes';
 
 /** The header of `platform/temporal/activity-proof.ts`. */
 const activityProofHeader = 'runboard-activity-proof';
@@ -33,7 +33,7 @@ export function interceptors(): WorkflowInterceptors {
     outbound: [
       {
         async scheduleActivity(input, next) {
-          if (!patched('proven-activities')) {
+          if (!hasChange('proven-activities')) {
             return next(input);
           }
           const { activityType, args, headers } = input;
@@ -44,7 +44,7 @@ export function interceptors(): WorkflowInterceptors {
           });
         },
         scheduleLocalActivity(input, next) {
-          if (!patched('proven-activities')) {
+          if (!hasChange('proven-activities')) {
             return next(input);
           }
           const result = last.then(() => next(input));

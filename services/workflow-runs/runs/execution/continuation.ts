@@ -1,4 +1,5 @@
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { hasChange } from '../changes';
 import type { SetupState } from '../stages/setup';
 import type { Cursor } from './cursor';
 import type { AcceptedProof, Answer, Delivery } from './messages';
@@ -50,7 +51,7 @@ export class Continuation {
       return historyLength >= maxEvents || continueAsNewSuggested;
     };
     condition(isLong).then(
-      () => (this.#due = patched('continue-as-new')),
+      () => (this.#due = hasChange('continue-as-new')),
       () => undefined,
     );
   }

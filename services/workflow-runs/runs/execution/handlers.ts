@@ -3,11 +3,11 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  patched,
   setHandler,
   uuid4,
 } from '@temporalio/workflow';
 import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
+import { hasChange } from '../changes';
 import type { RunActivities } from './activities';
 import {
   type AcceptedProof,
@@ -96,7 +96,7 @@ export function handleMessages(dependencies: HandlerDependencies) {
   const { runId, control, progress, scope, activities, children } = dependencies;
   /** Only the service signs messages: any other sender is refused. */
   const verify = async (kind: RunMessageKind, message: Signed & object, acceptedAtMs = Date.now()): Promise<void> => {
-    if (!patched('proven-messages')) {
+    if (!hasChange('proven-messages')) {
       return;
     }
     control.verifying += 1;

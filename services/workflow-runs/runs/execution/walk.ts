@@ -1,7 +1,7 @@
-import { patched } from '@temporalio/workflow';
 import type { GraphEdge, GraphNode } from '../../graph/graph';
 import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
+import { hasChange } from '../changes';
 import { joined, walkUntilDecided } from '../stages/joins';
 import { assertFewStages, assertWithinBudget, assertWithinTree, untilMayBegin } from '../stages/may-begin';
 import { SuspendedError } from './continuation';
@@ -65,7 +65,7 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
     run.traversals.set(edge, (run.traversals.get(edge) ?? 0) + 1);
     progress.checkpoint(left.at, edge.to);
     cursor.at = edge.to;
-    if (progress.steps % stagesPerUpdate === 0 && patched('update-of-stages')) {
+    if (progress.steps % stagesPerUpdate === 0 && hasChange('update-of-stages')) {
       await progress.flush();
     }
   }

@@ -1,4 +1,5 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
+import { hasChange } from '../changes';
 
 /** Counts which walks of a run work: the others wait for a person, a time, or their branches. */
 export class Walkers {
@@ -25,7 +26,7 @@ export class Walkers {
     this.waiting = waiting;
     for (;;) {
       await condition(() => (this.#working === 0) !== this.waiting);
-      if (!patched('waiting-runs')) {
+      if (!hasChange('waiting-runs')) {
         return;
       }
       this.waiting = !this.waiting;

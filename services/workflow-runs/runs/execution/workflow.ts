@@ -4,7 +4,6 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -12,6 +11,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { hasChange } from '../changes';
 import type { ChildRunActivities } from '../children/activities';
 import type { RunStatus, TreeBudget } from '../run';
 import { assertHooks, runHooks } from '../stages/hooks';
@@ -69,7 +69,7 @@ export async function workflowRun(input: RunInput): Promise<RunStatus> {
   const { runId, graph, state, maxEvents, tree, setup, hooks } = input;
   const budgets = budgetsOf(input);
   const { startTime, firstExecutionRunId: firstExecutionId } = workflowInfo();
-  const activities = patched('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
+  const activities = hasChange('serial-local-activities') ? oneAtATime(localActivities) : localActivities;
   const startedAt = state ? new Date(state.startedAt) : new Date();
   const eventsSoFar = (): number => (state?.events ?? 0) + workflowInfo().historyLength;
   const progress = new RunProgress(

@@ -1,5 +1,6 @@
-import { ActivityFailure, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import { type GraphNode, usualPromptMs } from '../../graph/graph';
+import { hasChange } from '../changes';
 import type { PromptAnswer, PromptInput, RunActivities } from '../execution/activities';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
@@ -51,7 +52,7 @@ export async function askModel<T extends PromptAnswer = PromptAnswer>(
   prompt: PromptInput,
 ): Promise<T> {
   const summary = `prompt of ${prompt.stageId}`;
-  if (!ask && !patched('model-attempts')) {
+  if (!ask && !hasChange('model-attempts')) {
     return proxyActivities<Pick<RunActivities, 'runPrompt'>>({
       startToCloseTimeout: timeoutMs,
       heartbeatTimeout,

@@ -1,5 +1,6 @@
-import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import { serversOf } from '../../graph/tool-servers';
+import { hasChange } from '../changes';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
 import { type StageContext, wait } from '../execution/stages';
@@ -72,7 +73,7 @@ async function untilEnded(call: Called, { underWay, run, operation: name }: Arou
       throw new SuspendedError();
     }
     const { approvalId } = underWay.tool ?? {};
-    const isFirst: boolean = !isAdmitted && patched('tool-call-admission');
+    const isFirst: boolean = !isAdmitted && hasChange('tool-call-admission');
     const input: ToolCallInput = {
       ...{ runId, stageId: stage.id, ...call, operation, catalog: digest },
       forMs: Math.max(1, Math.min(isFirst ? firstLookMs : lookMs, untilMs - Date.now())),

@@ -29,8 +29,8 @@ export async function workflowJoinScenarios({ service: { call } }: Stage): Promi
     await call.ok('POST', `/api/agents/${taskId}/complete`, end);
   }
   return [
-    ['board-workflow-run-any', `workflow-run/${any}`],
-    ['board-workflow-run-fail-fast', `workflow-run/${fast}`],
-    ['board-workflow-run-repaired', `workflow-run/${repaired}`],
+    ['board-workflow-run-any-2026-11', `workflow-run/${any}`],
+    ['board-workflow-run-fail-fast-2026-11', `workflow-run/${fast}`],
+    ['board-workflow-run-repaired-2026-11', `workflow-run/${repaired}`],
   ];
 }

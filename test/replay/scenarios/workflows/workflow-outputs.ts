@@ -31,7 +31,7 @@ export async function workflowOutputScenarios({ service: { call } }: Stage): Pro
   await finishStep(call, { runId: unwritten.runId, stepId }, { status: 'success', summary: 'Use wood.' });
   await ended(unwritten, 'failed');
   return [
-    ['board-workflow-run-written', `workflow-run/${written.runId}`],
-    ['board-workflow-run-not-written', `workflow-run/${unwritten.runId}`],
+    ['board-workflow-run-written-2026-11', `workflow-run/${written.runId}`],
+    ['board-workflow-run-not-written-2026-11', `workflow-run/${unwritten.runId}`],
   ];
 }

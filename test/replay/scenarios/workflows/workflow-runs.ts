@@ -35,7 +35,7 @@ export async function workflowRunScenarios({ service: { call }, temporal }: Stag
   const scheduled = await latestWorkflow(temporal, 'scheduledWorkflow');
   return [
     ['scheduled-workflow', scheduled],
-    ['board-workflow-run', `workflow-run/${runId}`],
-    ['board-workflow-run-cancelled', `workflow-run/${cancelled}`],
+    ['board-workflow-run-2026-11', `workflow-run/${runId}`],
+    ['board-workflow-run-cancelled-2026-11', `workflow-run/${cancelled}`],
   ];
 }

@@ -36,6 +36,6 @@ export async function workflowToolScenarios({ service: { call }, dir }: Stage): 
   });
   return [
     ['workflow-tool-call', workflowToolCallId(context['approved_call'] ?? '')],
-    ['board-workflow-run-tools', `workflow-run/${id}`],
+    ['board-workflow-run-tools-2026-11', `workflow-run/${id}`],
   ];
 }

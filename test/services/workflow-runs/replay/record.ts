@@ -21,6 +21,9 @@ import { recordTools } from './tools';
 import { recordTrees } from './trees';
 
 const histories = join(__dirname, 'histories');
+
+/** The last month of `services/workflow-runs/runs/changes.ts`: earlier histories have the names alone. */
+const changesUntil = '2026-11';
 const root = join(__dirname, '..', '..', '..', '..');
 
 async function main(): Promise<void> {
@@ -74,7 +77,7 @@ async function main(): Promise<void> {
     const history = await workflow.getHandle(workflowId, executionId).fetchHistory();
     // Stacks of failures name files; their location on this machine must not be recorded.
     const text = historyToJSON(history).replaceAll(`${root}/`, '');
-    await writeFile(join(histories, `${name}.json`), text, { flag: 'wx' }).catch((error: unknown) => {
+    await writeFile(join(histories, `${name}-${changesUntil}.json`), text, { flag: 'wx' }).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
         throw error;
       }

@@ -156,6 +156,14 @@ describe('people in a run', () => {
 });
 
 describe('a graph', () => {
+  it('has one mark for all changes of its code in the history of a new run', async () => {
+    const id = await start('digraph { start -> a -> b -> exit; a [prompt="hello"]; b [prompt="again"] }');
+    await untilStatus(id, 'completed');
+    const { events } = await service().temporal.client.workflow.getHandle(runWorkflowId(id)).fetchHistory();
+    const marks = events?.filter(({ markerRecordedEventAttributes: each }) => each?.markerName === 'core_patch');
+    expect(marks).toHaveLength(1);
+  });
+
   it('decides by the values of the run', async () => {
     const id = await start(`digraph { start -> a -> d; a [prompt="hello"]; d [shape=diamond]
       d -> other [condition="last_output contains goodbye"]; d -> exit [condition="last_output contains hello"]; other -> exit }`);
