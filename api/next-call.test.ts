@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../platform/errors/app-error';
 import type { HttpContext } from '../platform/http/context';
-import type { RouteContract } from '../platform/http/routing/routes';
+import type { RouteContract } from '../platform/http/routing/route-contract';
 import { createNextCalls } from './next-call';
 
 const id = z.string().regex(/^[\w-]+$/);

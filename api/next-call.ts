@@ -3,7 +3,7 @@ import { remedies } from '../domain/remedies/remedies';
 import type { Refused, Step } from '../domain/remedies/remedy';
 import type { AppError } from '../platform/errors/app-error';
 import { type HttpContext, matchedRoute } from '../platform/http/context';
-import { fullPath, type RouteContract } from '../platform/http/routing/routes';
+import { fullPath, type RouteContract } from '../platform/http/routing/route-contract';
 import { compact } from '../platform/json/compact';
 
 /** Values that the path of a call is made of, by the name of its parameter. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { HttpContext } from '../platform/http/context';
 import type { StatedRevision } from '../platform/http/limits/precondition';
-import type { AuditedAction, RouteContract, RouteHandler, Routes } from '../platform/http/routing/routes';
+import type { AuditedAction, RouteContract, RouteHandler } from '../platform/http/routing/route-contract';
+import type { Routes } from '../platform/http/routing/routes';
 import type { Recorded } from '../stores/port/configured-records';
 import { createRecordEditor, type OwnFields, type RecordKind } from './record-editor';
 import { withRevision } from './revisions';

@@ -8,7 +8,8 @@ import { hasGithubSignature, hasGitlabToken } from '../../../platform/crypto/web
 import { AppError, conflict, validationError } from '../../../platform/errors/app-error';
 import { recordHttpFailure } from '../../../platform/http/auth/auth-failures';
 import type { HttpContext } from '../../../platform/http/context';
-import type { RouteContract, RouteInput, Routes } from '../../../platform/http/routing/routes';
+import type { RouteContract, RouteInput } from '../../../platform/http/routing/route-contract';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { disabledError } from '../../../workflows/issue-sync/client';
 import type { IssueSyncContext } from './routes';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { RouteContract, Routes } from '../../../platform/http/routing/routes';
+import type { RouteContract } from '../../../platform/http/routing/route-contract';
+import type { Routes } from '../../../platform/http/routing/routes';
 import { serviceVersion } from '../../version';
 
 const index = z

@@ -4,7 +4,7 @@ import { describeParameter } from '../../../contracts/parameters';
 import { refusalStatuses } from '../../../contracts/refusal-statuses';
 import { requestExamples } from '../../../contracts/request-examples';
 import { buildOpenApi, type DescribedService, type OpenApiDocument } from '../../../platform/http/routing/openapi';
-import type { RouteContract } from '../../../platform/http/routing/routes';
+import type { RouteContract } from '../../../platform/http/routing/route-contract';
 import { serviceVersion } from '../../version';
 
 const description = 'A task board whose agent runs cannot be lost. Every path is also served under /api/v1.';

@@ -5,7 +5,7 @@ import { isReadMethod } from '../context';
 import { deprecationHeaders, describeDeprecation } from './deprecation';
 import { type ExampleTexts, exampleValue } from './example-value';
 import { collectComponents, type Components, type DirectedSchema, type JsonSchema } from './openapi-schema';
-import { fullPath, idempotencyOf, type RouteContract } from './routes';
+import { fullPath, idempotencyOf, type RouteContract } from './route-contract';
 
 export interface OpenApiInfo {
   title: string;

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthContext } from '../auth/auth';
 import type { IdempotencyKeys } from '../limits/idempotency';
 import type { ReplyProfile } from '../reply-profile';
-import type { AuditedAction, RouteEntry } from './routes';
+import type { AuditedAction } from './route-contract';
+import type { RouteEntry } from './routes';
 
 /** What the requests to the records of one workspace depend on. */
 export interface WorkspaceDependencies {

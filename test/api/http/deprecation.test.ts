@@ -1,7 +1,7 @@
 import { createApp } from '../../../api/app';
 import type { WorkflowClients } from '../../../api/workflow-clients';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
-import { fullPath } from '../../../platform/http/routing/routes';
+import { fullPath } from '../../../platform/http/routing/route-contract';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
 const halfYearMs = 182 * 86_400_000;

@@ -7,7 +7,7 @@ import { describeApi } from '../../../api/system/openapi/describe';
 import type { WorkflowClients } from '../../../api/workflow-clients';
 import { requestExamples } from '../../../contracts/request-examples';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
-import { fullPath } from '../../../platform/http/routing/routes';
+import { fullPath } from '../../../platform/http/routing/route-contract';
 import { type ApiUnderTest, startTestApi } from '../api-under-test';
 
 let board: ApiUnderTest;

@@ -1,6 +1,6 @@
 import { type PageFile, pageFile } from '../../../../platform/http/page/page-files';
 import type { OpenApiDocument } from '../../../../platform/http/routing/openapi';
-import type { RouteContract } from '../../../../platform/http/routing/routes';
+import type { RouteContract } from '../../../../platform/http/routing/route-contract';
 import { describeApi } from '../describe';
 import { type Html, html, page, prose, table } from './html';
 import { type DescribedOperation, describeOperation, operationsOf } from './operation';
