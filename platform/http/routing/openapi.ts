@@ -178,7 +178,8 @@ function responseExample(
 /** The formats of a response that are texts, besides the one that its schema describes. */
 function textContents(mediaTypes: readonly string[] = [], parts: Parts): JsonSchema {
   const text = { type: 'string' };
-  return Object.assign({}, ...mediaTypes.map((type) => content(text, responseExample(text, type, parts), type)));
+  const entries = mediaTypes.flatMap((type) => Object.entries(content(text, responseExample(text, type, parts), type)));
+  return Object.fromEntries(entries);
 }
 
 /** The body of a request: of JSON, or of a form with files. */
