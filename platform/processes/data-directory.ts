@@ -4,16 +4,17 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { isDiskFull } from '../errors/disk-full';
 import type { Log } from '../log/log';
+import { isOwnDirectory } from './disk/own-directory';
 import { identify, isSameProcess } from './identity';
 
 const owner = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
 
-/** `BOARD_DATA_DIR` names what cannot be a directory that the service writes to. */
+/** `BOARD_DATA_DIR` names what cannot be made, cannot be written to, or is the directory of something else. */
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError';
 
   constructor(dataDir: string, reason: string) {
-    super(`BOARD_DATA_DIR: ${dataDir} is not a directory that can be made and written to: ${reason}`);
+    super(`BOARD_DATA_DIR: ${dataDir} ${reason}`);
   }
 }
 
@@ -64,7 +65,8 @@ export async function makeDataDirectory(dataDir: string): Promise<void> {
     await rm(probe, { force: true });
   } catch (error) {
     if (lastingErrors.has((error as NodeJS.ErrnoException).code)) {
-      throw new DataDirectoryError(dataDir, (error as Error).message);
+      const { message } = error as Error;
+      throw new DataDirectoryError(dataDir, `is not a directory that can be made and written to: ${message}`);
     }
     throw error;
   }
@@ -101,7 +103,7 @@ const isDirectory = (path: string): Promise<boolean> =>
 
 /**
  * Makes the data directory, for its user alone. One that others could enter, as earlier versions made it, is closed with
- * everything in it; what belongs to another user, and stays open, is warned of.
+ * everything in it; what belongs to another user, and stays open, is warned of. A directory of something else is left as it is.
  *
  * @throws DataDirectoryError
  */
@@ -110,6 +112,12 @@ export async function openDataDirectory(dataDir: string, log?: Log): Promise<voi
   const { mode } = await stat(dataDir);
   if ((mode & beyondPassing) === 0) {
     return;
+  }
+  if (!(await isOwnDirectory(dataDir))) {
+    throw new DataDirectoryError(
+      dataDir,
+      'holds files of something else, which would be closed to other users. Name an empty directory.',
+    );
   }
   // The directory itself comes last: a start that was interrupted is done again.
   const open = [...(await closeContents(dataDir)), ...(await close(dataDir, mode))];

@@ -50,9 +50,20 @@ describe('the data directory', () => {
     },
   );
 
+  it('that is the directory of something else, which others may enter, is refused and left as it is', async () => {
+    await mkdir(join(dataDir, 'tasks'), { recursive: true });
+    await writeFile(join(dataDir, 'passwd'), '');
+    await chmod(dataDir, 0o755);
+    await chmod(join(dataDir, 'passwd'), 0o644);
+    await expect(openDataDirectory(dataDir)).rejects.toThrow(
+      `BOARD_DATA_DIR: ${dataDir} holds files of something else, which would be closed to other users. Name an empty`,
+    );
+    expect(await Promise.all(['', 'passwd'].map(modeOf))).toEqual(['755', '644']);
+  });
+
   it('may be behind a link', async () => {
     await mkdir(dataDir, { mode: 0o700 });
-    await writeFile(join(dataDir, 'mine'), '', { mode: 0o600 });
+    await writeFile(join(dataDir, 'host-id'), '', { mode: 0o600 });
     await symlink(dataDir, join(dir.path, 'linked'));
     await openDataDirectory(join(dir.path, 'linked'));
     await chmod(dataDir, 0o755);
