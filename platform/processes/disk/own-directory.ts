@@ -21,7 +21,7 @@ const possible: ReadonlySet<string> = new Set([
   ...['workflow-runs', 'workspaces', 'lost+found'],
 ]);
 
-/** Whether a directory is empty or what the service has made: `/etc` or somebody's home is neither. */
+/** Whether a directory is empty or what the service has made: `/etc` and home directories are neither. */
 export async function isOwnDirectory(directory: string): Promise<boolean> {
   const names = await readdir(directory);
   return names.some((name) => distinctive.has(name)) || names.every((name) => possible.has(name));
