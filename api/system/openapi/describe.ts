@@ -22,3 +22,17 @@ const service: DescribedService = {
 /** The OpenAPI document of the API, from the contracts of its routes. */
 export const describeApi = (contracts: readonly RouteContract[]): OpenApiDocument =>
   buildOpenApi(contracts, errorBody, service);
+
+/** Documents by the operations in them: at least one, and no more than there are kinds of routes in a process. */
+const texts = new Map<string, Buffer>();
+
+/**
+ * The same document as JSON. It is made once for a process, whatever asks for it: the workspaces have the same routes, and nothing
+ * else is served meanwhile.
+ */
+export function apiDescription(contracts: readonly RouteContract[]): Buffer {
+  const operations = contracts.map(({ operationId }) => operationId).join();
+  const text = texts.get(operations) ?? Buffer.from(JSON.stringify(describeApi(contracts)));
+  texts.set(operations, text);
+  return text;
+}

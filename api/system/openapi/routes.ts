@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { RawJson } from '../../../platform/http/response';
 import type { Routes } from '../../../platform/http/routing/routes';
-import { describeApi } from './describe';
+import { apiDescription } from './describe';
 
-/** The description of every route, built from their contracts when it is first requested. */
+/** The description of every route, from their contracts. */
 export function openApiRoutes(routes: Routes): void {
-  let document: RawJson | undefined;
   routes.add(
     {
       method: 'get',
@@ -16,6 +15,6 @@ export function openApiRoutes(routes: Routes): void {
       permission: 'public',
       response: z.looseObject({ openapi: z.string() }),
     },
-    async () => (document ??= new RawJson(Buffer.from(JSON.stringify(describeApi(routes.contracts))))),
+    async () => new RawJson(apiDescription(routes.contracts)),
   );
 }

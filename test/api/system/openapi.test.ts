@@ -3,7 +3,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { type ApiApp, createApp } from '../../../api/app';
-import { describeApi } from '../../../api/system/openapi/describe';
+import { apiDescription, describeApi } from '../../../api/system/openapi/describe';
 import type { WorkflowClients } from '../../../api/workflow-clients';
 import { requestExamples } from '../../../contracts/request-examples';
 import type { OpenApiDocument } from '../../../platform/http/routing/openapi';
@@ -92,6 +92,12 @@ it.each([
 ])('names the refusal of %s %s with %i', (method, path, status) => {
   const contract = app.routes.contracts.find((one) => fullPath(one) === path && one.method === method.toLowerCase())!;
   expect(describeApi([contract]).paths[path]![contract.method]!.responses).toHaveProperty([String(status)]);
+});
+
+it('is made once for all workspaces and the pages about it', () => {
+  const { contracts } = app.routes;
+  expect(apiDescription([...contracts])).toBe(apiDescription(contracts));
+  expect(apiDescription(contracts).toString()).toBe(JSON.stringify(describeApi(contracts)));
 });
 
 it('gives every operation an id of its own, its path parameters and its refusals', () => {

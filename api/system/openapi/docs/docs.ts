@@ -1,7 +1,7 @@
 import { type PageFile, pageFile } from '../../../../platform/http/page/page-files';
 import type { OpenApiDocument } from '../../../../platform/http/routing/openapi';
 import type { RouteContract } from '../../../../platform/http/routing/route-contract';
-import { describeApi } from '../describe';
+import { apiDescription } from '../describe';
 import { type Html, html, page, prose, table } from './html';
 import { type DescribedOperation, describeOperation, operationsOf } from './operation';
 import { describeSchema } from './schema';
@@ -118,7 +118,7 @@ export function apiDocs(contracts: readonly RouteContract[]): (path: string) => 
     if (path === `${root}/style.css`) {
       return pageFile(Buffer.from(style), 'text/css; charset=utf-8');
     }
-    pages ??= pagesOf(describeApi(contracts));
+    pages ??= pagesOf(JSON.parse(apiDescription(contracts).toString()) as OpenApiDocument);
     const content = pages.get(path);
     return content && pageFile(Buffer.from(content().text), htmlType);
   };
