@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isDiskFull } from '../errors/disk-full';
 import type { Log } from '../log/log';
 import { isOwnDirectory } from './disk/own-directory';
+import { runFileExclusive } from './file-mutex';
 import { identify, isSameProcess } from './identity';
 
 const owner = z.object({ pid: z.number().int(), startTime: z.string(), bootId: z.string() });
@@ -154,34 +155,39 @@ async function close(path: string, mode: number): Promise<string[]> {
   }
 }
 
+/** How long another start may take to claim the directory. */
+const claimWithinMs = 10_000;
+
 /**
  * Makes the data directory and marks it as supervised by this process, so that a second supervisor does not adopt, and
- * later stop, the embedded server of the first. The mark of a process that has ended does not count.
+ * later stop, the embedded server of the first. The mark of a process that has ended does not count; of several that find
+ * it at once, one takes its place.
  *
  * @returns how to release it
  * @throws DataDirectoryError, DataDirectoryInUseError
  */
 export async function claimDataDirectory(dataDir: string): Promise<() => Promise<void>> {
-  const file = join(dataDir, 'runtime', 'supervisor.json');
+  const runtime = join(dataDir, 'runtime');
   await openDataDirectory(dataDir);
-  await mkdir(join(dataDir, 'runtime'), { recursive: true, mode: 0o700 });
-  const self = JSON.stringify(await identify(process.pid));
-  for (;;) {
-    try {
-      // Fails when it exists: of two supervisors at once, one makes it.
-      await writeFile(file, self, { flag: 'wx', mode: 0o600 });
-      return () => rm(file, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw error;
-      }
-    }
-    const other = owner.safeParse(await readJson(file)).data;
-    if (other && (await isSameProcess(other))) {
-      throw new DataDirectoryInUseError(dataDir, other.pid);
-    }
-    await rm(file, { force: true });
+  await mkdir(runtime, { recursive: true, mode: 0o700 });
+  const file = join(runtime, 'supervisor.json');
+  const claimed = await runFileExclusive(join(runtime, 'supervisor.lock'), claimWithinMs, async () => {
+    await claim(dataDir, file);
+    return true;
+  });
+  if (!claimed) {
+    throw new DataDirectoryError(dataDir, 'has been claimed by another start of the service for 10 seconds.');
   }
+  return () => rm(file, { force: true });
+}
+
+async function claim(dataDir: string, file: string): Promise<void> {
+  const other = owner.safeParse(await readJson(file)).data;
+  if (other && (await isSameProcess(other))) {
+    throw new DataDirectoryInUseError(dataDir, other.pid);
+  }
+  await rm(file, { force: true });
+  await writeFile(file, JSON.stringify(await identify(process.pid)), { flag: 'wx', mode: 0o600 });
 }
 
 async function readJson(file: string): Promise<unknown> {
