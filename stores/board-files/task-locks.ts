@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
@@ -32,6 +32,8 @@ export interface TaskLocks {
 /** A dead process's lock is taken over after this; a living one refreshes its lock twice in this time. */
 const staleMs = 4_000;
 const waitMs = 8_000;
+/** A lock of this moment may be dated up to a second and some milliseconds ahead, which tells the precision of times of the file system. */
+const tickMs = 2_000;
 
 /** Where locks are in a board directory. */
 export const lockFolder = '.locks';
@@ -87,7 +89,8 @@ const noop = (): void => undefined;
 
 async function acquire(folder: string, id: string, onLost: (error: Error) => void): Promise<() => Promise<void>> {
   const path = join(folder, `${id}.lock`);
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
+  let ahead: AheadOfClock | undefined;
   for (;;) {
     try {
       return await lock(path, { lockfilePath: path, realpath: false, stale: staleMs, onCompromised: onLost });
@@ -99,12 +102,38 @@ async function acquire(folder: string, id: string, onLost: (error: Error) => voi
         throw error;
       }
     }
-    if (Date.now() > deadline) {
+    ahead = await releaseAhead(path, ahead);
+    if (performance.now() > deadline) {
       throw busy(id);
     }
     // Random, so that processes waiting for the same lock do not retry in step.
     await delay(2 + Math.random() * 18);
   }
+}
+
+/** A lock whose last refresh is later than now, and since when it is seen so. */
+interface AheadOfClock {
+  mtimeMs: number;
+  sinceMs: number;
+}
+
+/**
+ * Lets a lock be taken over that was left by a dead process before the clock was set back: its age says nothing until the clock
+ * has caught up, so that it is dead when it is not refreshed while we wait. A living holder refreshes it by the clock as it is now.
+ */
+async function releaseAhead(path: string, before: AheadOfClock | undefined): Promise<AheadOfClock | undefined> {
+  const mtimeMs = (await stat(path).catch(() => undefined))?.mtimeMs;
+  if (mtimeMs === undefined || mtimeMs <= Date.now() + tickMs) {
+    return undefined;
+  }
+  if (before?.mtimeMs !== mtimeMs) {
+    return { mtimeMs, sinceMs: performance.now() };
+  }
+  if (performance.now() - before.sinceMs > staleMs) {
+    const old = new Date(Date.now() - 2 * staleMs);
+    await utimes(path, old, old).catch(noop);
+  }
+  return before;
 }
 
 const busy = (id: string): AppError =>

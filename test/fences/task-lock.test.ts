@@ -125,3 +125,25 @@ it('a writer that was stopped until its lock was another one writes nothing', as
     await harness.close();
   }
 });
+
+it('a lock that a dead process left before the clock was set back is taken over, and that of a living one is not', async () => {
+  const harness = await boardHarness();
+  try {
+    const board = await harness.open();
+    const { id } = await board.create({ title: 'a' }, { actor });
+    const lock = join(harness.dir, '.locks', `${id}.lock`);
+    mkdirSync(lock, { recursive: true });
+    let aheadMs = 3_600_000;
+    const date = () => utimesSync(lock, new Date(), new Date(Date.now() + aheadMs));
+    date();
+    const refreshing = setInterval(() => {
+      aheadMs += 1;
+      date();
+    }, 1_000);
+    await expect(board.update(id, () => ({ title: 'b' }), { actor })).rejects.toMatchObject({ code: 'TASK_BUSY' });
+    clearInterval(refreshing);
+    expect(await board.update(id, () => ({ title: 'c' }), { actor })).toMatchObject({ title: 'c', revision: 2 });
+  } finally {
+    await harness.close();
+  }
+}, 30_000);
