@@ -15,7 +15,10 @@ export function clampToWorktree(scope: string, worktreePath: string | null): str
   }
   if (!posix.isAbsolute(plain)) {
     const path = posix.normalize(plain).replace(/\/$/, '');
-    return path === '..' || path.startsWith('../') ? undefined : path;
+    if (isAbove(path)) {
+      return '.';
+    }
+    return path.startsWith('../') ? undefined : path;
   }
   if (worktreePath === null) {
     return undefined;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Filter } from 'mongodb';
 import type { RunUsage, TelemetryEvent, TelemetryFilter } from '../../contracts/system/telemetry';
 import type { Page, PageRequest } from '../../platform/lists/page';
@@ -31,6 +32,10 @@ const withoutNoise = (sum: number): number => Math.round(sum * 1e9) / 1e9;
 
 const present = ({ _id, ...event }: Document): TelemetryEvent => ({ id: _id, ...event });
 
+/** Whether two events state the same; when they were recorded does not count. */
+const isSame = ({ timestamp: _time, ...event }: Document, { timestamp: _other, ...other }: Document): boolean =>
+  isDeepStrictEqual(event, other);
+
 /** What runs and tasks report about themselves. */
 export async function createTelemetryStore(db: Database, now: () => Date = operationTime) {
   const newest = { timestamp: -1, _id: -1 } as const;
@@ -57,11 +62,11 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
     };
   };
 
-  /** The same as `record`, and whether the event was there under its key before. */
+  /** The same as `record`, whether the event was there under its key before, and whether that one stated something else. */
   async function recordOnce(
     event: NewTelemetryEvent,
     dedupeKey?: string,
-  ): Promise<{ event: TelemetryEvent; replayed: boolean }> {
+  ): Promise<{ event: TelemetryEvent; replayed: boolean; differs: boolean }> {
     const { value } = redactJson({ ...event }, redact, bounds);
     const document: Document = {
       // The caller's fields, redacted.
@@ -71,12 +76,13 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
     };
     try {
       await events.insert(document);
-      return { event: present(document), replayed: false };
+      return { event: present(document), replayed: false, differs: false };
     } catch (error) {
       if (!(error instanceof DuplicateKeyError) || dedupeKey === undefined) {
         throw error;
       }
-      return { event: present((await events.get(document._id)) ?? document), replayed: true };
+      const existing = (await events.get(document._id)) ?? document;
+      return { event: present(existing), replayed: true, differs: !isSame(existing, document) };
     }
   }
 
@@ -91,6 +97,10 @@ export async function createTelemetryStore(db: Database, now: () => Date = opera
       (await recordOnce(event, dedupeKey)).event,
 
     recordOnce,
+
+    /** Whether an event was recorded under a key. */
+    isRecorded: async (type: TelemetryEvent['type'], dedupeKey: string): Promise<boolean> =>
+      (await events.get(idOf(type, dedupeKey))) !== undefined,
 
     /** The newest first. */
     async list(filter: TelemetryFilter, part: PageRequest): Promise<Page<TelemetryEvent>> {
