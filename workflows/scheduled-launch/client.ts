@@ -10,7 +10,7 @@ import { launchSchedule, launchScheduleId } from './messages';
 
 /** The Schedules in Temporal, which follow the definitions. */
 export interface LaunchSchedules {
-  /** @throws AppError 400 when Temporal cannot read it, 503 */
+  /** @throws AppError 400 when Temporal cannot read the times or they never come, 503 */
   check(spec: LaunchSpec): Promise<void>;
   follow(definition: ScheduledLaunchRecord): Promise<void>;
   drop(id: string): Promise<void>;
@@ -32,14 +32,19 @@ export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules
   return {
     async check(spec) {
       const tried = launchSchedule({ id: `check-${randomUUID()}`, taskId: '', spec, paused: true, revision: 0 });
+      const path = 'cron' in spec ? 'spec.cron' : 'spec';
+      let next: Date[];
       try {
-        await within(() => tryOutSchedule(client, tried));
+        next = await within(() => tryOutSchedule(client, tried));
       } catch (error) {
         // The client reports a refused argument with this, and with the server's message.
         if (!(error instanceof TypeError)) {
           throw error;
         }
-        throw validationError([{ path: 'cron' in spec ? 'spec.cron' : 'spec', message: error.message }]);
+        throw validationError([{ path, message: error.message }]);
+      }
+      if (next.length === 0) {
+        throw validationError([{ path, message: 'never comes: there is no such time' }]);
       }
     },
     async follow(definition) {

@@ -55,8 +55,8 @@ describe('scheduled launches', () => {
     await stack.call.ok('DELETE', `${path}/${id}`);
   });
 
-  test('what Temporal cannot read, and a task that is not there, are refused', async () => {
-    for (const cron of ['61 * * * *', 'when it is dark enough']) {
+  test('what Temporal cannot read, what never comes, and a task that is not there, are refused', async () => {
+    for (const cron of ['61 * * * *', 'when it is dark enough', '0 0 31 2 *']) {
       const bad = await stack.call.post(path, { taskId: await aTask(), spec: { cron } });
       expect(bad).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'spec.cron' }] } } });
     }
@@ -64,8 +64,10 @@ describe('scheduled launches', () => {
       expect((await stack.call.post(path, { taskId: await aTask(), spec: { cron } })).status).toBe(400);
     }
     const { id } = await define();
-    const changed = await stack.call.send('PATCH', `${path}/${id}`, { spec: { cron: '99 99 * * *' } });
-    expect(changed).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'spec.cron' }] } } });
+    for (const cron of ['99 99 * * *', '0 0 30 2 *']) {
+      const changed = await stack.call.send('PATCH', `${path}/${id}`, { spec: { cron } });
+      expect(changed).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'spec.cron' }] } } });
+    }
     expect(await stack.call.ok('GET', `${path}/${id}`)).toMatchObject({ revision: 1, spec: { cron: '0 3 * * *' } });
     const nowhere = await stack.call.post(path, { taskId: 'task_20260101_nobody', spec: { everyMinutes: 5 } });
     expect(nowhere.status).toBe(404);
