@@ -34,9 +34,12 @@ const defaultSweepEveryMs = 60_000;
  */
 export class TransitionWatcher {
   readonly #queue: ObservedTask[] = [];
-  /** The last state of each task that this process published: most changes of a task are of no interest. */
-  readonly #published = new Map<string, string>();
-  #draining: Promise<void> | undefined;
+  /** The last state of each task that was observed: most changes of a task are of no interest. */
+  readonly #observed = new Map<string, string>();
+  /** What is recorded and to be delivered, by task. */
+  readonly #undelivered = new Map<string, readonly PendingTransition[]>();
+  #recording: Promise<void> | undefined;
+  #delivering: Promise<void> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -60,19 +63,24 @@ export class TransitionWatcher {
     }, sweepEveryMs);
   }
 
-  /** Waits for deliveries that have begun: one that is retried after its connection was closed would throw out of a timer. */
+  /**
+   * Records what was observed, for the next process to deliver, and waits for deliveries that have begun: one that is retried after
+   * its connection was closed would throw out of a timer.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unsubscribe?.();
     clearInterval(this.#sweeper);
-    await Promise.all([this.#draining, this.#sweeping]);
+    await Promise.all([this.#recording, this.#delivering, this.#sweeping]);
   }
 
   async #recordAll(location: BoardChange['location'], silent: boolean): Promise<void> {
     for (let page = 1; ; page += 1) {
       const { tasks, total } = this.deps.board.list({ page, limit: pageSize }, location);
       const isDue = await this.#isDue();
-      await eachLimited(atOnce, tasks, (task) => this.#record(observedTask(task, location), { silent, isDue }));
+      await eachLimited(atOnce, tasks, async (task) => {
+        await this.deps.transitionOutbox.record(observedTask(task, location), { silent, isDue });
+      });
       if (page * pageSize >= total) {
         return;
       }
@@ -80,31 +88,59 @@ export class TransitionWatcher {
   }
 
   #observe({ task, location }: BoardChange): void {
-    if (!task || this.#published.get(task.id) === stateKey(task, location)) {
+    if (!task || this.#observed.get(task.id) === stateKey(task, location)) {
       return;
     }
+    this.#observed.set(task.id, stateKey(task, location));
     this.#queue.push(observedTask(task, location));
-    this.#draining ??= this.#drain();
+    this.#recording ??= this.#record();
+  }
+
+  /** One after the other, and without waiting for deliveries: what is not recorded is lost with this process. */
+  async #record(): Promise<void> {
+    for (let [next] = this.#queue; next; [next] = this.#queue) {
+      try {
+        const pending = await this.deps.transitionOutbox.record(next, { silent: false, isDue: await this.#isDue() });
+        this.#queue.shift();
+        this.#deliver(next.taskId, pending);
+      } catch (error) {
+        this.deps.log.warn({ taskId: next.taskId, error: errorMessage(error) }, 'hook event not recorded');
+        if (this.#stopping.signal.aborted) {
+          break;
+        }
+        await this.#pause();
+      }
+    }
+    this.#recording = undefined;
+  }
+
+  #deliver(taskId: string, pending: readonly PendingTransition[]): void {
+    if (pending.length > 0) {
+      this.#undelivered.set(taskId, pending);
+      this.#delivering ??= this.#deliverAll();
+    }
   }
 
   /** One after the other: transitions of a task are delivered in their order. */
-  async #drain(): Promise<void> {
-    for (let [next] = this.#queue; next && !this.#stopping.signal.aborted; [next] = this.#queue) {
+  async #deliverAll(): Promise<void> {
+    for (let [next] = this.#undelivered; next && !this.#stopping.signal.aborted; [next] = this.#undelivered) {
+      const [taskId, pending] = next;
       try {
-        await this.#record(next, { silent: false, isDue: await this.#isDue() });
-        this.#queue.shift();
+        await this.#publish(taskId, pending);
+        // More may have been recorded meanwhile.
+        if (this.#undelivered.get(taskId) === pending) {
+          this.#undelivered.delete(taskId);
+        }
       } catch (error) {
-        this.deps.log.warn({ taskId: next.taskId, error: errorMessage(error) }, 'hook delivery deferred');
-        await delay(againAfterMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+        this.deps.log.warn({ taskId, error: errorMessage(error) }, 'hook delivery deferred');
+        await this.#pause();
       }
     }
-    this.#draining = undefined;
+    this.#delivering = undefined;
   }
 
-  async #record(task: ObservedTask, how: { silent: boolean; isDue: IsDue }): Promise<void> {
-    const pending = await this.deps.transitionOutbox.record(task, how);
-    await this.#publish(task.taskId, pending);
-    this.#published.set(task.taskId, `${task.status} ${task.location}`);
+  #pause(): Promise<void> {
+    return delay(againAfterMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
   /** Delivers recorded transitions whose process did not get to deliver them. */
@@ -112,14 +148,13 @@ export class TransitionWatcher {
     try {
       for (let after = ''; ;) {
         const page = await this.deps.transitionOutbox.listPending(after, pageSize);
-        for (const { _id, outbox } of page) {
-          if (this.#stopping.signal.aborted) {
-            return;
+        await eachLimited(atOnce, page, async ({ _id, outbox }) => {
+          if (!this.#stopping.signal.aborted) {
+            await this.#publish(_id, outbox);
           }
-          await this.#publish(_id, outbox);
-        }
+        });
         const last = page.at(-1);
-        if (!last || page.length < pageSize) {
+        if (!last || page.length < pageSize || this.#stopping.signal.aborted) {
           return;
         }
         after = last._id;

@@ -119,6 +119,41 @@ describe('the watcher of task transitions', () => {
     await next.stop();
   });
 
+  it('records what happens in its order while nothing can be delivered, for the process after it', async () => {
+    const { id } = await create();
+    const watcher = await watching();
+    reachable = false;
+    await done((await create()).id);
+    const outbox = await createTaskTransitionOutbox(database);
+    await eventually(async () => expect(await outbox.listPending('', 10)).toHaveLength(1));
+    for (const status of ['done', 'todo', 'done', 'blocked'] as const) {
+      await board.update(id, () => ({ status }), { actor: 'test' });
+    }
+    await watcher.stop();
+    reachable = true;
+    const next = await watching();
+    const ofTask = started.filter((workflowId) => workflowId.includes(id));
+    expect(ofTask).toEqual([`task-transition/${id}/2/task.done`, `task-transition/${id}/4/task.done`]);
+    await next.stop();
+  });
+
+  it('notices a change back to the state that was there before one that is not delivered yet', async () => {
+    const { id } = await create();
+    const watcher = await watching();
+    await done(id);
+    await eventually(() => expect(started).toEqual([`task-transition/${id}/2/task.done`]));
+    const asked = new Promise<() => void>((resolve) => (silent = resolve));
+    await create();
+    const expire = await asked;
+    for (const status of ['todo', 'done'] as const) {
+      await board.update(id, () => ({ status }), { actor: 'test' });
+    }
+    silent = undefined;
+    expire();
+    await eventually(() => expect(started).toContain(`task-transition/${id}/4/task.done`));
+    await watcher.stop();
+  });
+
   it('has one of several watchers note a change, with where it came from', async () => {
     const standings = await createTaskTransitionOutbox(database);
     const facts = { taskTitle: 'T', taskType: 'code', priority: 'low', timestamp: '2026-11-22T00:00:00.000Z' };
