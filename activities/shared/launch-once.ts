@@ -65,6 +65,14 @@ export async function createTaskOnce(
   return { taskId };
 }
 
+/** Of a launch whose workflow was ended from outside before it had an attempt: nothing is under way, nor will be. */
+const undecided: LaunchOutcome = {
+  status: 'refused',
+  code: 'LAUNCH_ENDED',
+  message: 'The workflow of the launch has ended without a decision. Launch again.',
+  details: {},
+};
+
 /** Launches an agent through the ordinary path, once. @returns the decision, also that of an earlier try */
 export async function launchOnce(
   deps: OnceLaunchDependencies,
@@ -73,5 +81,9 @@ export async function launchOnce(
   const { attempts, timings, workspaceId } = deps;
   const { maxRetries } = (await deps.routing.configuration()).value;
   const outcome = await deps.launch({ ...input, workspaceId, timings, maxRetries });
-  return outcome ?? (await attempts.get(input.attemptId))?.launch;
+  if (outcome) {
+    return outcome;
+  }
+  const attempt = await attempts.get(input.attemptId);
+  return attempt ? attempt.launch : undecided;
 }

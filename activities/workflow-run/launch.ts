@@ -183,9 +183,13 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
     },
 
     async observeLaunch(input) {
+      const first = await attempts.get(attemptOf(input));
+      if (!first) {
+        return failed('Its launch has left no attempt.');
+      }
       const state = await stateOf(input);
       const { timeoutMs } = input;
-      const startedAt = (await attempts.get(attemptOf(input)))?.startedAt;
+      const { startedAt } = first;
       const isLate =
         state.state === 'waiting' && timeoutMs !== undefined && startedAt && isOver(startedAt, timeoutMs, deps.now());
       if (!isLate) {

@@ -22,6 +22,7 @@ import { launchPreviewId } from '../launch-preview/messages';
 import { cancelRecoveryMessage, launchMessage, previewMessage, type Signed, stopMessage } from '../message-proofs';
 import { boardQueue, hostQueue } from '../queues';
 import { type CancelRecoveryInput, cancelRecoveryUpdate, recoveryId } from '../recovery/messages';
+import { decidedLaunch } from './launch-client';
 import { launchOptions } from './launch-options';
 import {
   agentRunId,
@@ -41,7 +42,7 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
   return {
     /**
      * Starts the attempt's workflow and returns the decision of admission; started already, it returns the same. `undefined`
-     * when that workflow ended without a launch request: the outcome is in the attempt.
+     * when that workflow ended without a decision that can be read: it may be in the attempt.
      *
      * @throws AppError 503 `RUN_PENDING` when no worker responds in time: the launch is stored and will be decided
      */
@@ -58,7 +59,7 @@ export function createRunLauncher(client: Client, ask: HostClient, proofs: Pick<
         );
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) {
-          return decided(client, input.attemptId);
+          return decidedLaunch(client, input.attemptId);
         }
         throw error;
       }
@@ -148,19 +149,6 @@ const previewInWorkflow = (client: Client, input: PreviewInput & Signed) =>
     workflowExecutionTimeout: '30 seconds',
     args: [input],
   });
-
-/** The result of a workflow that is over: a refusal may have no attempt to be read from. */
-async function decided(client: Client, attemptId: string): Promise<LaunchOutcome | undefined> {
-  try {
-    const launched = client.workflow.getHandle(agentRunId(attemptId)).getUpdateHandle<LaunchOutcome>(launchUpdateId);
-    return await launched.result();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) {
-      return undefined;
-    }
-    throw error;
-  }
-}
 
 /** An update of a run; `undefined` when the run is over, and typed rejections become the conflicts they are. */
 async function unlessOver<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {

@@ -6,7 +6,7 @@ import { workflowTaskTimeout } from '../../platform/temporal/task-timeout';
 import { recoveryId, type RecoveryInput } from '../recovery/messages';
 import { ownWorkspace, sibling } from '../sibling';
 import { type Ending, endOf } from './ending';
-import { agentRunId, type AgentRunInput, type RunEnd } from './messages';
+import { agentRunId, type AgentRunInput, type RunEnd, type RunResult } from './messages';
 import { completion, finish } from './proxies';
 import type { RunMessages } from './run-messages';
 
@@ -73,14 +73,14 @@ async function followUp({ found: _found, proof: _proof, ...input }: AgentRunInpu
 }
 
 /** Ends a launch that was refused after its admission, and releases its reservation. */
-export async function abandon(run: RunMessages, launch: Refusal): Promise<RunEnd> {
+export async function abandon(run: RunMessages, launch: Refusal): Promise<RunResult> {
   const { endedAt } = await completion.abandon({ attemptId: run.attemptId, launch });
   return refuse(run, launch, endedAt);
 }
 
-export function refuse(run: RunMessages, launch: Refusal, endedAt: string): Promise<RunEnd> {
+export async function refuse(run: RunMessages, launch: Refusal, endedAt: string): Promise<RunResult> {
   run.answer(launch);
   run.view.setAttributes();
   run.view.log(`Refused with ${launch.code}: ${launch.message}`);
-  return run.finish({ attemptId: run.attemptId, status: 'refused', endedAt });
+  return { ...(await run.finish({ attemptId: run.attemptId, status: 'refused', endedAt })), refusal: launch };
 }

@@ -1,4 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Refusal } from '../../contracts/refusal';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { ApprovalStatus } from '../../contracts/runs/approval';
 import type { AgentCommandType, CommandResponse } from '../../contracts/runs/command';
@@ -107,6 +108,12 @@ export interface RunEnd {
   attemptId: string;
   status: string;
   endedAt: string;
+}
+
+/** What the workflow of a run returns. */
+export interface RunResult extends RunEnd {
+  /** Of a launch that was refused, for a caller whose request was lost; absent from earlier versions. */
+  refusal?: Refusal;
 }
 
 /** Resolves once the launch is decided: running with its contract stored, queued, or refused. */

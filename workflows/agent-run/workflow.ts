@@ -6,7 +6,7 @@ import { showApprovals } from './approvals';
 import { acceptCommands } from './commands';
 import { abandon, complete, refuse } from './complete';
 import type { Ending } from './ending';
-import type { AgentRunInput, OrphanedRun, RunEnd } from './messages';
+import type { AgentRunInput, OrphanedRun, RunResult } from './messages';
 import { isUnreachable, lossReason, showOrphan } from './orphan';
 import { followPhases } from './phases';
 import { prepareLaunch } from './prepare-launch';
@@ -18,7 +18,7 @@ import { RunMessages } from './run-messages';
  * One attempt from admission to completion. Whatever happens in between, the end is recorded once and the reservation is
  * released; a lost worker is followed by a retry as an attempt of its own.
  */
-export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
+export async function agentRun(input: AgentRunInput): Promise<RunResult> {
   const run = new RunMessages(input);
   followPhases(run, acceptCommands(run, input.timings));
   showApprovals(run);
@@ -30,7 +30,7 @@ export async function agentRun(input: AgentRunInput): Promise<RunEnd> {
 }
 
 /** Resumes an orphaned attempt; one that has ended meanwhile is not changed. */
-async function resumeOrphan(input: AgentRunInput, orphan: OrphanedRun, run: RunMessages): Promise<RunEnd> {
+async function resumeOrphan(input: AgentRunInput, orphan: OrphanedRun, run: RunMessages): Promise<RunResult> {
   const over = await completion.endOf({ attemptId: input.attemptId });
   if (over) {
     return run.finish(over);
@@ -67,7 +67,7 @@ function reattachOrphan(
   return reattachAgent(input, hostId, run);
 }
 
-async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunEnd> {
+async function runAttempt(input: AgentRunInput, run: RunMessages): Promise<RunResult> {
   const { attemptId } = input;
   const admitted = await admit(run, input);
   if (admitted.launch?.status === 'refused') {

@@ -1,4 +1,7 @@
 import type { Admitted } from '../../../activities/agent-run/admission/activities';
+import { createRunLauncher } from '../../../workflows/agent-run/client';
+import { launchNow } from '../../../workflows/agent-run/launch-client';
+import { someProofs } from '../../support/stack/proofs';
 import { endedAt, lost, refusedWith, stubbedRuns, untilCancelled } from '../../support/workflows/agent-run';
 import { gate } from '../../support/workflows/gate';
 
@@ -85,9 +88,22 @@ describe('the launch of a run', () => {
     });
     const run = aRun({ admit });
     await expect(run.launch()).resolves.toEqual(refusal);
-    await expect(run.handle.result()).resolves.toEqual({ attemptId: run.attemptId, status: 'refused', endedAt });
+    const end = { attemptId: run.attemptId, status: 'refused', endedAt, refusal };
+    await expect(run.handle.result()).resolves.toEqual(end);
     expect(run.stubs.names()).toEqual(['admit']);
     expect(await run.details()).toContain('Refused with RUN_ACTIVE: It is RUN_ACTIVE.');
+  });
+
+  test('whose request was lost with Temporal, and that is repeated when it was refused, returns the refusal', async () => {
+    const refusal = refusedWith('RUN_NOT_READY');
+    const admitted = { provider: '', agent: '', phase: '', hostId: null, decidedAt: endedAt, launch: refusal };
+    const run = aRun({ admit: async () => admitted });
+    await run.start();
+    await run.handle.result();
+    const { client } = workers.temporal;
+    await expect(launchNow(client, someProofs())(run.input)).resolves.toEqual(refusal);
+    const asked = createRunLauncher(client, () => Promise.reject(new Error('No host is asked.')), someProofs());
+    await expect(asked.launch(run.input)).resolves.toEqual(refusal);
   });
 
   test('that cannot be prepared is abandoned, so that it holds nothing', async () => {
