@@ -251,6 +251,10 @@ describe('an identity that two files claim', () => {
     await expect(board.create({ title: 'b', github }, { actor })).rejects.toMatchObject({
       details: { operation: 'create', duplicateIds: ['github:owner/site#7'], conflicts: [{ kind: 'business-id' }] },
     });
+    const shouted = { ...github, repo: 'Owner/Site' };
+    await expect(board.create({ title: 'b', github: shouted }, { actor })).rejects.toMatchObject({
+      details: { duplicateIds: ['github:owner/site#7'] },
+    });
     const other = await board.create({ title: 'c' }, { actor });
     await expect(board.update(other.id, () => ({ github }), { actor })).rejects.toMatchObject({ status: 409 });
     await harness.write(
