@@ -119,13 +119,13 @@ describe('token reports', () => {
     const key = { 'x-idempotency-key': 'usage-of-turn-1' };
     const answers = await Promise.all([report({}, key), report({}, key), report({}, key)]);
     expect(new Set(answers.map(({ body }) => body.eventId)).size).toBe(1);
-    const { eventId } = answers[0]?.body ?? {};
+    const { eventId } = answers[0].body;
     const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED', details: { eventId } } };
     expect(await report({ inputTokens: 11 }, key)).toMatchObject(reused);
     expect(await report({ cost: 1 }, key)).toMatchObject(reused);
     await complete();
     expect((await stack.call.ended(id)).attempt.usage).toMatchObject({ inputTokens: 10 });
-    expect(await report({}, key)).toMatchObject({ status: 201, body: { ...answers[0]?.body, replayed: true } });
+    expect(await report({}, key)).toMatchObject({ status: 201, body: { ...answers[0].body, replayed: true } });
     expect(await report({ inputTokens: 11 }, key)).toMatchObject(reused);
     const another = { 'x-idempotency-key': 'usage-of-turn-2' };
     expect(await report({}, another)).toMatchObject({ status: 409, body: { code: 'RUN_ENDED' } });
