@@ -253,7 +253,7 @@ describe('an identity that two files claim', () => {
     });
     const shouted = { ...github, repo: 'Owner/Site' };
     await expect(board.create({ title: 'b', github: shouted }, { actor })).rejects.toMatchObject({
-      details: { duplicateIds: ['github:owner/site#7'] },
+      details: { duplicateIds: ['github:Owner/Site#7'] },
     });
     const other = await board.create({ title: 'c' }, { actor });
     await expect(board.update(other.id, () => ({ github }), { actor })).rejects.toMatchObject({ status: 409 });

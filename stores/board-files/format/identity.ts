@@ -2,7 +2,7 @@ import type { BoardDiagnostic, Task } from '../../../contracts/tasks/task';
 import { conflict } from '../../../platform/errors/app-error';
 import type { TaskFile } from '../board-file';
 import type { TaskIndex } from '../index/task-index';
-import { businessIdsOf, claimsOf } from './business-id';
+import { claimsOf, statedIdsOf } from './business-id';
 import { partsOf, type TaskPath } from './layout';
 
 /** One file that claims an identity. */
@@ -52,7 +52,8 @@ export function assertUniqueIdentity(
     const files = new Map([...index.claimantsOf(id), ...unindexed(id)].map((file) => [file.task.id, file]));
     const others = [...files.values()].filter((file) => file.task.id !== task.id);
     if (others.length > 0) {
-      conflicts.push({ kind: 'business-id', id, sources: others.map(sourceOf) });
+      const stated = statedIdsOf(task).find((each) => each.toLowerCase() === id) ?? id;
+      conflicts.push({ kind: 'business-id', id: stated, sources: others.map(sourceOf) });
     }
   }
   if (conflicts.length === 0) {
@@ -81,5 +82,5 @@ export function duplicateDiagnostics(index: TaskIndex): BoardDiagnostic[] {
 
 function sourceOf({ path, task }: TaskFile): ConflictSource {
   const { location, name } = partsOf(path);
-  return { location, path, filename: name, taskId: task.id, title: task.title, businessIds: businessIdsOf(task) };
+  return { location, path, filename: name, taskId: task.id, title: task.title, businessIds: statedIdsOf(task) };
 }
