@@ -5,11 +5,15 @@ import type { ReflectionDecision, ReflectionStore } from '../../../stores/knowle
 import { assertNotArchived } from '../../tasks/tasks/locations';
 import { withLesson } from './lesson';
 
+type Review = NonNullable<ReflectionDecision['review']>;
+
 export interface Acceptance {
   id: string;
   /** Another target than was proposed. */
   promotionTarget: string | undefined;
-  review: NonNullable<ReflectionDecision['review']>;
+  review: Review;
+  /** What the request itself states of the review. */
+  stated: readonly ('reviewedBy' | 'reviewerNote')[];
   /** Who writes the lesson into the task. */
   actor: string;
 }
@@ -37,15 +41,12 @@ export function alreadyDecided(reflection: Reflection): never {
  * @throws AppError 400 for a lesson without a task, 404, 409 when another decision was made or the task cannot take it
  */
 export async function accept({ board, reflections }: Deps, acceptance: Acceptance): Promise<Reflection> {
-  const { id, promotionTarget, review, actor } = acceptance;
+  const { id, promotionTarget, review, stated, actor } = acceptance;
   const reflection = await reflections.get(id);
   assertFound(reflection, 'reflection', id);
   const target = promotionTarget ?? reflection.promotionTarget;
   if (reflection.status === 'accepted') {
-    if (target !== reflection.promotionTarget) {
-      alreadyDecided(reflection);
-    }
-    return promote(reflection);
+    return again(reflection);
   }
   if (reflection.status !== 'pending') {
     alreadyDecided(reflection);
@@ -65,10 +66,14 @@ export async function accept({ board, reflections }: Deps, acceptance: Acceptanc
     return promote(decided);
   }
   const meanwhile = await reflections.get(id);
-  if (meanwhile?.status === 'accepted' && meanwhile.promotionTarget === target) {
-    return promote(meanwhile);
+  return meanwhile?.status === 'accepted' ? again(meanwhile) : alreadyDecided(meanwhile ?? reflection);
+
+  /** Repeats an acceptance, unless the request states another one than was recorded. */
+  function again(accepted: Reflection): Promise<Reflection> {
+    const isSame =
+      accepted.promotionTarget === target && stated.every((field) => accepted.review?.[field] === review[field]);
+    return isSame ? promote(accepted) : alreadyDecided(accepted);
   }
-  return alreadyDecided(meanwhile ?? reflection);
 
   async function assertCapacity(reflection: Reflection): Promise<void> {
     const { taskId } = reflection.source;

@@ -120,7 +120,13 @@ export function reflectionRoutes(
     ({ params, body, auth }) =>
       accept(
         { board, reflections },
-        { id: params.id, promotionTarget: body.promotionTarget, review: reviewOf(body, auth), actor: auth.actor },
+        {
+          id: params.id,
+          promotionTarget: body.promotionTarget,
+          review: reviewOf(body, auth),
+          stated: (['reviewedBy', 'reviewerNote'] as const).filter((field) => body[field] !== undefined),
+          actor: auth.actor,
+        },
       ),
   );
 

@@ -173,6 +173,10 @@ describe('a decision', () => {
     expect(accepted.body).toMatchObject({ promotionTarget: 'team-guideline', promotion: 'manual' });
     expect((await taskOf(taskId)).lessonsLearned).toBeUndefined();
     expect((await accept(id, { promotionTarget: 'team-guideline' })).status).toBe(200);
+    const { reviewedBy } = accepted.body.review as { reviewedBy: string };
+    expect((await accept(id, { reviewedBy })).status).toBe(200);
+    expect((await accept(id, { reviewedBy: 'eve' })).status).toBe(409);
+    expect((await accept(id, { reviewerNote: 'Another reason' })).status).toBe(409);
     expect(await accept(id, { promotionTarget: 'task-lesson' })).toMatchObject({
       status: 409,
       body: { details: { current: { status: 'accepted', promotionTarget: 'team-guideline' } } },
