@@ -32,7 +32,7 @@ export interface TaskLocks {
 /** A dead process's lock is taken over after this; a living one refreshes its lock twice in this time. */
 const staleMs = 4_000;
 const waitMs = 8_000;
-/** A lock of this moment may be dated up to a second and some milliseconds ahead, which tells the precision of times of the file system. */
+/** A lock of this moment may be dated up to a second and some milliseconds ahead, by which the precision of the file system's times is found. */
 const tickMs = 2_000;
 
 /** Where locks are in a board directory. */

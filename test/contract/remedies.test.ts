@@ -58,6 +58,7 @@ const notConflicts: Record<string, string[]> = {
     ],
   ],
   'failures of activities, which no request gets': [
+    'LAUNCH_ENDED',
     ...['ALREADY_DISPATCHED', 'APPROVAL_ENDING_UNKNOWN', 'APPROVAL_MISSING', 'APPROVAL_NOT_DUE', 'ATTEMPT_MISSING'],
     ...['CONTRACT_CHANGED', 'CONTRACT_MISSING', 'HOOK_FAILED', 'PROVIDER_MISSING', 'REVISION_MOVED', 'RUN_GONE'],
     ...['ADAPTER_DELIVERY_FAILED', 'MODEL_REFUSED', 'MODEL_UNAVAILABLE'],
