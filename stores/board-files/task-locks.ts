@@ -118,7 +118,7 @@ interface AheadOfClock {
 }
 
 /**
- * Lets a lock be taken over that was left by a dead process before the clock was set back: its age says nothing until the clock
+ * Lets a lock be taken over that was left by a dead process before the clock was set back: its age means nothing until the clock
  * has caught up, so that it is dead when it is not refreshed while we wait. A living holder refreshes it by the clock as it is now.
  */
 async function releaseAhead(path: string, before: AheadOfClock | undefined): Promise<AheadOfClock | undefined> {
