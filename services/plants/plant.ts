@@ -9,9 +9,12 @@ const plantId = z
   .max(int64.greatest, notInt64)
   .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
 
-/** As it leaves a JSON text (`parseExactJson`): a number where that holds it. */
+/**
+ * As it leaves a JSON text (`parseExactJson`): a number where that holds it. A larger number was written with a fraction or an
+ * exponent, and has been rounded: it is not the one that the caller chose.
+ */
 const plantIdInJson = z
-  .preprocess((value) => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value), plantId)
+  .preprocess((value) => (Number.isSafeInteger(value) ? BigInt(value as number) : value), plantId)
   .meta(plantId.meta() ?? {});
 
 export const plant = z.object({

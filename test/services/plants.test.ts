@@ -235,6 +235,8 @@ describe('what a client gets wrong', () => {
     ['no id', '{"name":"Fern"}'],
     ['an id that is a text', '{"id":"1","name":"Fern"}'],
     ['an id with a fraction', '{"id":1.5,"name":"Fern"}'],
+    ['an id that is rounded for its fraction', '{"id":9007199254740993.0,"name":"Fern"}'],
+    ['an id that is rounded for its exponent', '{"id":9.007199254740993e15,"name":"Fern"}'],
     ['an id beyond 64 bits', '{"id":9223372036854775808,"name":"Fern"}'],
     ['a name that is no text', '{"id":1,"name":2}'],
     ['a tag that is no text', '{"id":1,"name":"Fern","tag":null}'],
