@@ -142,9 +142,8 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
   async function endOf(last: AttemptRecord, input: LaunchInput): Promise<LaunchEnd> {
     const { completion } = last;
     const output = completion?.summary.slice(0, maxOutput);
-    const reason = completion ? (completion.error ?? completion.status) : (last.refusal?.message ?? last.state);
     if (completion?.status !== 'success') {
-      return { state: 'failed', reason: reason.slice(0, 1_000), ...compact({ output }) };
+      return { state: 'failed', reason: reasonOf(last).slice(0, 1_000), ...compact({ output }) };
     }
     const { outputFile } = input;
     if (outputFile !== undefined && !input.repair && !wrote(last, outputFile)) {
@@ -247,6 +246,15 @@ const repairOf = (
 
 const isOver = (startedAt: string, timeoutMs: number, now: Date): boolean =>
   now.getTime() > Date.parse(startedAt) + timeoutMs;
+
+/** Why an attempt has not succeeded: without an error, by the status and what its agent has summed up. */
+function reasonOf({ completion, refusal, state }: AttemptRecord): string {
+  if (!completion) {
+    return refusal?.message ?? state;
+  }
+  const { error, status, summary } = completion;
+  return error ?? (summary === '' ? status : `${status}: ${summary}`);
+}
 
 const wrote = ({ completion }: AttemptRecord, file: string): boolean =>
   completion?.harness.changedFiles?.some(({ path }) => path === file) === true;

@@ -212,6 +212,15 @@ describe('workflow runs', () => {
     expect(stepOf(done, 'each')).toMatchObject({ visits: 2, status: 'completed', output: 'b' });
   });
 
+  it('fail with the summary of an agent that has reported no error', async () => {
+    await define('stuck', [agent('only')]);
+    const run = await begin('stuck');
+    await finish(run.id, 'only', { status: 'blocked', summary: 'There is no wall.' });
+    const error = 'blocked: There is no wall.';
+    const { steps } = await runWhen(run.id, { status: 'failed', error });
+    expect(steps).toMatchObject([{ status: 'failed', error, output: 'There is no wall.' }]);
+  });
+
   it('are cancelled with the agents of their steps', async () => {
     await define('cancelled', [agent('long')]);
     const run = await begin('cancelled');
