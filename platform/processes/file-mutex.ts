@@ -21,10 +21,12 @@ export async function runFileExclusive<T>(
 ): Promise<T | undefined> {
   const database = open(file);
   try {
-    for (const deadline = performance.now() + withinMs; !lock(database); await delay(everyMs)) {
+    const deadline = performance.now() + withinMs;
+    while (!lock(database)) {
       if (performance.now() > deadline) {
         return undefined;
       }
+      await delay(everyMs);
     }
     return await work();
   } finally {

@@ -71,12 +71,12 @@ export class Writer {
 
   /** Runs `read` now, and again for a while when another process is in the way. */
   async read<T>(read: () => T): Promise<T> {
-    const deadline = Date.now() + this.patienceMs;
+    const deadline = performance.now() + this.patienceMs;
     for (;;) {
       try {
         return read();
       } catch (error) {
-        if (!isBusy(error) || Date.now() >= deadline) {
+        if (!isBusy(error) || performance.now() >= deadline) {
           throw translateError(error, this.uniqueKeys);
         }
       }
@@ -93,7 +93,7 @@ export class Writer {
   }
 
   private async flushAll(): Promise<void> {
-    let deadline = Date.now() + this.patienceMs;
+    let deadline = performance.now() + this.patienceMs;
     while (this.waiting.length > 0) {
       try {
         if (this.wal.isTorn) {
@@ -101,7 +101,7 @@ export class Writer {
         }
         this.connection.execute('BEGIN IMMEDIATE');
       } catch (error) {
-        if (isBusy(error) && Date.now() < deadline) {
+        if (isBusy(error) && performance.now() < deadline) {
           await delay(retryMs.least + Math.random() * retryMs.most);
         } else {
           this.failAll(this.waiting.splice(0), error);
@@ -109,7 +109,7 @@ export class Writer {
         continue;
       }
       this.flush();
-      deadline = Date.now() + this.patienceMs;
+      deadline = performance.now() + this.patienceMs;
       if (this.waiting.length > 0) {
         await new Promise((resolve) => setImmediate(resolve));
       }
