@@ -26,10 +26,16 @@ export type Plant = z.infer<typeof plant>;
 /** Characters of a new plant's texts. Plants of earlier versions may have more. */
 const most = { name: 1_000, tag: 200 };
 
+/** Without halves of characters, which no store can contain. */
+const storable = (text: z.ZodString, longest: number) =>
+  text
+    .max(longest, `must have at most ${longest} characters`)
+    .refine((value) => !/\p{Surrogate}/u.test(value), 'must not have half of a character');
+
 /** A plant as it is created, and announced: with the number its caller chose. */
 export const newPlant = z.strictObject({
-  name: plant.shape.name.max(most.name, `must have at most ${most.name} characters`),
-  tag: plant.shape.tag.unwrap().max(most.tag, `must have at most ${most.tag} characters`).optional(),
+  name: storable(plant.shape.name, most.name),
+  tag: storable(plant.shape.tag.unwrap(), most.tag).optional(),
   id: plantIdInJson,
 });
 export type NewPlant = z.infer<typeof newPlant>;

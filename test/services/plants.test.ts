@@ -6,6 +6,7 @@ import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { type RunningPlants, startPlants } from '../../services/plants/start';
 import { type TestTemporal, testTemporal } from '../support/stack/temporal';
 import { plantsWorkflowBundle } from '../support/stack/workflow-bundle';
+import { invalidPlants } from './invalid-plants';
 import { type Answer, type CallOptions, callPlants, type PlantsRequest } from './plants-client';
 import { aReceiver, expectedSignature } from './receiver';
 
@@ -228,22 +229,7 @@ describe('what a client gets wrong', () => {
     },
   );
 
-  test.each([
-    ['not JSON', '{'],
-    ['a number', '5'],
-    ['no name', '{"id":1}'],
-    ['no id', '{"name":"Fern"}'],
-    ['an id that is a text', '{"id":"1","name":"Fern"}'],
-    ['an id with a fraction', '{"id":1.5,"name":"Fern"}'],
-    ['an id that is rounded for its fraction', '{"id":9007199254740993.0,"name":"Fern"}'],
-    ['an id that is rounded for its exponent', '{"id":9.007199254740993e15,"name":"Fern"}'],
-    ['an id beyond 64 bits', '{"id":9223372036854775808,"name":"Fern"}'],
-    ['a name that is no text', '{"id":1,"name":2}'],
-    ['a tag that is no text', '{"id":1,"name":"Fern","tag":null}'],
-    ['a name of too many characters', `{"id":1,"name":"${'x'.repeat(1_001)}"}`],
-    ['a tag of too many characters', `{"id":1,"name":"Fern","tag":"${'x'.repeat(201)}"}`],
-    ['a body that is too large', `{"id":1,"name":"${'x'.repeat(1_100_000)}"}`],
-  ])('a plant with %s is a 400', async (_what, body) => {
+  test.each(invalidPlants)('a plant with %s is a 400', async (_what, body) => {
     expect(await call('POST', '/plants', body)).toMatchObject({ status: 400 });
     expect((await call('GET', '/plants')).body).toEqual([]);
   });
