@@ -241,10 +241,12 @@ export function createPlantApp({
   });
   app.use(router.routes());
   app.use((ctx) => {
-    const elsewhere = router.match(ctx.path, ctx.method).path.length > 0;
-    throw elsewhere
-      ? new PlantError(405, `${ctx.method} is not for this path.`)
-      : new PlantError(404, 'No route exists at this path.');
+    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    if (methods.size === 0) {
+      throw new PlantError(404, 'No route exists at this path.');
+    }
+    ctx.set('Allow', [...methods].sort().join(', '));
+    throw new PlantError(405, `${ctx.method} is not for this path.`);
   });
   return app;
 

@@ -256,9 +256,15 @@ describe('what a client gets wrong', () => {
     expect(refused?.body.message).toContain('7');
   });
 
-  test('another path is a 404, another method a 405', async () => {
+  test('another path is a 404, another method a 405 that names those of the path', async () => {
     expect(await call('GET', '/trees')).toMatchObject({ status: 404 });
-    expect(await call('PUT', '/plants')).toMatchObject({ status: 405 });
+    for (const [method, path, allowed] of [
+      ['PUT', '/plants', 'GET, HEAD, POST'],
+      ['GET', '/plants/1', 'DELETE'],
+    ] as const) {
+      const { status, headers } = await call(method, path);
+      expect([status, headers.get('Allow')]).toEqual([405, allowed]);
+    }
   });
 });
 
