@@ -309,9 +309,11 @@ async function untilReady(parts: NodePart[], supervision: Supervision, options: 
       const what = state.ended ? 'ended instead of becoming ready' : `was not ready within ${readyWithinMs} ms`;
       await supervision.stop();
       signal?.throwIfAborted();
-      const printed = logFile ? await tail(logFile(waitingFor.name)) : '';
+      // The others were ended for it.
+      const name = supervision.misconfigured() ?? waitingFor.name;
+      const printed = logFile ? await tail(logFile(name)) : '';
       throw new PartNotReadyError(
-        [`The ${waitingFor.name} ${what}.`, unreachable(), printed].filter(Boolean).join('\n').trimEnd(),
+        [`The ${name} ${what}.`, unreachable(), printed].filter(Boolean).join('\n').trimEnd(),
       );
     }
     await delay(25);

@@ -167,6 +167,7 @@ describe('the supervisor', () => {
     const parts = [part('worker'), part('api', { PART_EXIT_CODE: '2' })];
     supervision = await supervise(parts, { log, backoff });
     expect(await supervision.ended).toBe(2);
+    expect(supervision.misconfigured()).toBe('api');
     expect(reported().filter((line) => line === 'api started')).toHaveLength(1);
     expect(await identify(supervision.pids().worker!)).toBeUndefined();
   });

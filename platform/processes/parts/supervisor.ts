@@ -17,6 +17,8 @@ export interface SuperviseOptions {
 export interface Supervision {
   /** Process id of each part by name. */
   pids(): Record<string, number>;
+  /** The part that has ended first because its configuration is wrong, and with it all others. */
+  misconfigured(): string | undefined;
   /** Ends all parts, the last one started first. Safe to call twice. */
   stop(): Promise<void>;
   /** Resolves when all parts have ended, with the exit code for this process: 0, or 2 for a wrong configuration. */
@@ -52,17 +54,24 @@ export async function supervise(parts: readonly Part[], options: SuperviseOption
     throw error;
   }
 
+  let misconfigured: string | undefined;
   const exitCodes = supervised.map(async (part) => {
     const { code } = await part.ended;
     if (code !== configurationErrorExitCode) {
       return 0;
     }
+    misconfigured ??= part.name;
     log.fatal({ part: part.name }, 'configuration invalid, shutting down');
     await stop();
     return configurationErrorExitCode;
   });
   const ended = Promise.all(exitCodes).then((codes) => Math.max(0, ...codes));
-  return { pids: () => Object.fromEntries(supervised.map((part) => [part.name, part.pid()])), stop, ended };
+  return {
+    pids: () => Object.fromEntries(supervised.map((part) => [part.name, part.pid()])),
+    misconfigured: () => misconfigured,
+    stop,
+    ended,
+  };
 }
 
 async function endInReverse(parts: readonly SupervisedPart[]): Promise<void> {
