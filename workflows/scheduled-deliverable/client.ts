@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, type ScheduleDescription, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type MessageProofs, startProofMs } from '../../platform/crypto/message-proof';
-import { AppError, validationError } from '../../platform/errors/app-error';
+import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { dropSchedule, ensureSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
 import type { ScheduledDeliverableRecord } from '../../stores/runs/schedules/scheduled-deliverable-store';
+import { checkSchedule } from '../clients/check-schedule';
 import { withinDeadline } from '../clients/deadline';
 import { withProof } from '../clients/with-proof';
 import { deliverableRunMessage } from '../message-proofs';
@@ -59,19 +60,7 @@ export function createDeliverableSchedules({ client, proofs, log }: Sources) {
     async check(timing: Timing): Promise<void> {
       const tried = deliverableSchedule({ ...timing, id: `check-${randomUUID()}`, enabled: false, revision: 0 });
       const path = timing.schedule === 'custom' ? 'cronExpr' : 'schedule';
-      let next: Date[];
-      try {
-        next = await within(() => tryOutSchedule(client, tried));
-      } catch (error) {
-        // The client reports a refused argument with this, and with the server's message.
-        if (!(error instanceof TypeError)) {
-          throw error;
-        }
-        throw validationError([{ path, message: error.message }]);
-      }
-      if (next.length === 0) {
-        throw validationError([{ path, message: 'never comes: there is no such time' }]);
-      }
+      await checkSchedule(path, () => within(() => tryOutSchedule(client, tried)));
     },
     /** Makes the Schedule match the definition; a failure is mended by the workers, which compare both every minute. */
     async follow(definition: ScheduledDeliverableRecord): Promise<void> {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, ScheduleDescription } from '@temporalio/client';
 import type { LaunchSpec } from '../../contracts/runs/launch/scheduled-launch';
-import { AppError, validationError } from '../../platform/errors/app-error';
+import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { dropSchedule, ensureSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
 import type { ScheduledLaunchRecord } from '../../stores/runs/launch/scheduled-launch-store';
+import { checkSchedule } from '../clients/check-schedule';
 import { withinDeadline } from '../clients/deadline';
 import { launchSchedule, launchScheduleId } from './messages';
 
@@ -33,19 +34,7 @@ export function createLaunchSchedules(client: Client, log: Log): LaunchSchedules
     async check(spec) {
       const tried = launchSchedule({ id: `check-${randomUUID()}`, taskId: '', spec, paused: true, revision: 0 });
       const path = 'cron' in spec ? 'spec.cron' : 'spec';
-      let next: Date[];
-      try {
-        next = await within(() => tryOutSchedule(client, tried));
-      } catch (error) {
-        // The client reports a refused argument with this, and with the server's message.
-        if (!(error instanceof TypeError)) {
-          throw error;
-        }
-        throw validationError([{ path, message: error.message }]);
-      }
-      if (next.length === 0) {
-        throw validationError([{ path, message: 'never comes: there is no such time' }]);
-      }
+      await checkSchedule(path, () => within(() => tryOutSchedule(client, tried)));
     },
     async follow(definition) {
       // The definition stands; a failure here is reconciled by the workers, which compare both every minute.

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { WorkflowDefinition, WorkflowSchedule } from '../../contracts/runs/workflows/definition';
-import { AppError, validationError } from '../../platform/errors/app-error';
+import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
 import { dropSchedule, ensureSchedule, tryOutSchedule } from '../../platform/temporal/ensure-schedule';
+import { checkSchedule } from '../clients/check-schedule';
 import { withinDeadline } from '../clients/deadline';
 import { workflowSchedule, workflowScheduleId } from './messages';
 
@@ -21,19 +22,7 @@ export function createWorkflowSchedules(client: Client, log: Log) {
     /** @throws AppError 400 when Temporal cannot read the times or they never come, 503 */
     async check(schedule: WorkflowSchedule): Promise<void> {
       const tried = workflowSchedule({ id: `check-${randomUUID()}`, schedule, revision: 0 });
-      let next: Date[];
-      try {
-        next = await within(() => tryOutSchedule(client, tried));
-      } catch (error) {
-        // The client reports a refused argument with this, and with the server's message.
-        if (!(error instanceof TypeError)) {
-          throw error;
-        }
-        throw validationError([{ path: 'schedule.cron', message: error.message }]);
-      }
-      if (next.length === 0) {
-        throw validationError([{ path: 'schedule.cron', message: 'never comes: there is no such time' }]);
-      }
+      await checkSchedule('schedule.cron', () => within(() => tryOutSchedule(client, tried)));
     },
 
     /** Makes the Schedule match the definition; a failure is mended by the workers, which compare both every minute. */
