@@ -5,6 +5,7 @@ import type { AppError } from '../platform/errors/app-error';
 import { type HttpContext, matchedRoute } from '../platform/http/context';
 import { fullPath, type RouteContract } from '../platform/http/routing/route-contract';
 import { compact } from '../platform/json/compact';
+import { isWellFormed } from '../platform/text/well-formed';
 
 /** Values that the path of a call is made of, by the name of its parameter. */
 type ValueOf = (name: string) => unknown;
@@ -88,7 +89,7 @@ export function createNextCalls(contracts: readonly RouteContract[]) {
     const path = fullPath(contract);
     const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
     const values = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
-    const isText = Object.values(values).every((value) => typeof value === 'string' && !/\p{Surrogate}/u.test(value));
+    const isText = Object.values(values).every((value) => typeof value === 'string' && isWellFormed(value));
     if (!isText || contract.params?.safeParse(values).success === false) {
       return undefined;
     }

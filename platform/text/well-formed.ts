@@ -1,3 +1,6 @@
+/** Whether UTF-8 can hold the text: whether it has no half of a surrogate pair. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
 /** The text as UTF-8 can hold it: halves of surrogate pairs become U+FFFD. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWellFormed } from '../../platform/text/well-formed';
 
 const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 const notInt64 = 'must be an integer of 64 bits';
@@ -30,7 +31,7 @@ const most = { name: 1_000, tag: 200 };
 const storable = (text: z.ZodString, longest: number) =>
   text
     .max(longest, `must have at most ${longest} characters`)
-    .refine((value) => !/\p{Surrogate}/u.test(value), 'must not have half of a character');
+    .refine(isWellFormed, 'must not have half of a character');
 
 /** A plant as it is created, and announced: with the number its caller chose. */
 export const newPlant = z.strictObject({

@@ -1,9 +1,9 @@
+import { isWellFormed } from '../../platform/text/well-formed';
 import { InvalidOperationError } from '../port/errors';
 import type { Declaration } from './spec';
 import { isScalar } from './values';
 
 const longestId = 1024;
-const loneSurrogate = /\p{Surrogate}/u;
 
 /** Refuses a field name with NUL anywhere inside: BSON cannot carry one. */
 function assertFieldNames(collection: string, value: unknown): void {
@@ -27,7 +27,7 @@ export function assertStorable(collection: string, value: unknown, json: string)
 
 /** @throws InvalidOperationError unless `id` is text that both adapters store and order alike */
 export function assertId(collection: string, id: unknown): asserts id is string {
-  if (typeof id !== 'string' || id === '' || id.length > longestId || id.includes('\0') || loneSurrogate.test(id)) {
+  if (typeof id !== 'string' || id === '' || id.length > longestId || id.includes('\0') || !isWellFormed(id)) {
     throw new InvalidOperationError(collection, '`_id` must be 1 to 1024 characters of text without NUL.');
   }
 }

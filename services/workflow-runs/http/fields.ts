@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWellFormed } from '../../../platform/text/well-formed';
 import { refuse } from './errors';
 
 /**
@@ -11,7 +12,7 @@ export const text = (most: number, least = 1) =>
     .string()
     .min(least)
     .max(most)
-    .refine((value) => !value.includes('\0') && !/\p{Surrogate}/u.test(value), 'must be well-formed text without NUL');
+    .refine((value) => !value.includes('\0') && isWellFormed(value), 'must be well-formed text without NUL');
 
 /** What something is called in URLs. */
 export const slug = z
