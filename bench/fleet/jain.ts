@@ -9,20 +9,29 @@ export function jainIndex(shares: readonly number[]): number {
 }
 
 /**
- * How often each party had its turn while every one of them still waited for another: up to the last turn of the first that
- * had no more.
+ * What share of its due each party received of the turns that it competed for: 1 when it had every n-th turn of a place where n
+ * parties waited. Turns for which only one party waited count for none.
+ *
+ * @param places the parties in the order of their turns, of each place; a party waits there until its last turn
  */
-export function contendedTurns(turns: readonly string[]): number[] {
-  const left = new Map<string, number>();
-  for (const party of turns) {
-    left.set(party, (left.get(party) ?? 0) + 1);
-  }
-  const had = new Map([...left.keys()].map((party) => [party, 0]));
-  for (const party of turns) {
-    had.set(party, (had.get(party) ?? 0) + 1);
-    if (had.get(party) === left.get(party)) {
-      break;
+export function contestedShares(places: Iterable<readonly string[]>): Map<string, number> {
+  const had = new Map<string, number>();
+  const due = new Map<string, number>();
+  const add = (sums: Map<string, number>, party: string, turns: number) =>
+    sums.set(party, (sums.get(party) ?? 0) + turns);
+  for (const turns of places) {
+    const left = new Map<string, number>();
+    turns.forEach((party) => add(left, party, 1));
+    for (const party of turns) {
+      if (left.size > 1) {
+        add(had, party, 1);
+        left.forEach((_, waiting) => add(due, waiting, 1 / left.size));
+      }
+      add(left, party, -1);
+      if (left.get(party) === 0) {
+        left.delete(party);
+      }
     }
   }
-  return [...had.values()];
+  return new Map([...due].map(([party, turns]) => [party, (had.get(party) ?? 0) / turns]));
 }

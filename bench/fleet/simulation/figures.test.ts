@@ -24,15 +24,22 @@ describe('figures of a simulated fleet', () => {
     expect(utilisation([], 1, 100)).toBe(0);
   });
 
-  test('fairness is that of the turns in the order of dispatch', () => {
-    const launch = { hostId: 'h', enqueuedAt: 0, reservedAt: 0 };
-    const dispatched = ['x', 'y', 'x', 'x'].map((workspaceId, dispatchedAt) => ({
-      ...launch,
-      attemptId: `${dispatchedAt}`,
-      workspaceId,
-      dispatchedAt,
-    }));
-    expect(fairness(dispatched)).toEqual({ index: 1, turns: [1, 1] });
+  test('fairness is that of the turns at each host in the order of dispatch', () => {
+    const dispatched = (hostId: string, ...workspaces: string[]) =>
+      workspaces.map((workspaceId, dispatchedAt) => ({
+        attemptId: `${hostId}-${dispatchedAt}`,
+        workspaceId,
+        hostId,
+        enqueuedAt: 0,
+        reservedAt: 0,
+        dispatchedAt,
+      }));
+    const shares = fairness([...dispatched('h', 'y', 'x', 'x').toReversed(), ...dispatched('g', 'x', 'x', 'y')]);
+    expect(shares.index).toBeCloseTo(0.9);
+    expect(shares.shares).toEqual([
+      ['x', 4 / 3],
+      ['y', 2 / 3],
+    ]);
   });
 
   test('counts tasks that are lost, and tasks and attempts that ran twice', () => {

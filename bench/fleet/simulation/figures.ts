@@ -1,6 +1,6 @@
 import { percentile } from '../../latency';
 import { grouped } from '../grouped';
-import { contendedTurns, jainIndex } from '../jain';
+import { contestedShares, jainIndex } from '../jain';
 import type { Moment } from './witness';
 
 /** A launch as the stores have it once it was dispatched. */
@@ -76,11 +76,15 @@ export function utilisation(moments: readonly Moment[], slots: number, since: nu
   return available === 0 ? 0 : used / available;
 }
 
-/** Jain's index of how often each workspace had its turn while all of them waited. */
-export function fairness(dispatched: readonly Dispatched[]): { index: number; turns: number[] } {
+/**
+ * Jain's index of the shares that workspaces received of the turns that they competed for, and these shares by their names. A
+ * launch belongs to its host: it competes with those that wait for the same one.
+ */
+export function fairness(dispatched: readonly Dispatched[]): { index: number; shares: [string, number][] } {
   const inOrder = dispatched.toSorted((a, b) => a.dispatchedAt - b.dispatchedAt);
-  const turns = contendedTurns(inOrder.map(({ workspaceId }) => workspaceId));
-  return { index: jainIndex(turns), turns };
+  const places = grouped(inOrder, ({ hostId }) => hostId).values();
+  const shares = contestedShares([...places].map((turns) => turns.map(({ workspaceId }) => workspaceId)));
+  return { index: jainIndex([...shares.values()]), shares: [...shares].toSorted(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
 /** What must not happen: tasks without a recorded end, and tasks or attempts whose agent ended or started more than once. */

@@ -148,7 +148,7 @@ async function measure({ sizes, plan, parts, server, children, lostIds, restart 
   const isLost = new Set(lostIds);
   const stable = moments.filter(({ hostId }) => !isLost.has(hostId ?? ''));
   const dispatched = await dispatchedOf(control, moments);
-  const { index, turns } = fairness(dispatched);
+  const { index, shares } = fairness(dispatched);
   const mishap = mishaps(taskIds, moments);
   const perRun = (part: string) => Number(bytes['all ended']?.[part]) - Number(bytes.empty?.[part]);
   bytes['a run'] = {
@@ -176,7 +176,7 @@ async function measure({ sizes, plan, parts, server, children, lostIds, restart 
           'runs/s': round((sizes.runs / drainedMs) * 1000),
           'utilisation, %': Math.round(utilisation(stable, sizes.slots, openedAt) * 100),
           'Jain index of workspaces': Math.round(index * 1000) / 1000,
-          'turns of each while all waited': turns.join(' '),
+          'their shares of contested turns': shares.map(([, share]) => share.toFixed(2)).join(' '),
         },
       },
     ],
