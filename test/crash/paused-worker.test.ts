@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunningPart } from '../../platform/processes/parts/part';
 import { eventually } from '../../platform/testing/eventually';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { databaseName } from '../../stores/port/database-name';
 import { scriptAgent } from '../support/caller';
 import { aRepository, git } from '../support/git/repository';
 import { kill } from '../support/processes/kill';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   files = await makeTempDir('paused-worker');
   ledgerFile = join(files.path, 'ledger');
   writeFileSync(ledgerFile, '');
-  points = await pausePoints(files.path);
+  points = await pausePoints(files.path, () => join(service.dataDir, databaseName));
   polls = await shortPolls(files.path);
   service = await startService(settings(), { restart: soonAgain });
   repository = await aRepository(files.path);

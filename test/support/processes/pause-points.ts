@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stoppedLockHolders } from '../../../platform/processes/stopped-lock-holders';
 import { eventually } from '../../../platform/testing/eventually';
 import { loadFirst } from './node-options';
 
@@ -44,6 +45,13 @@ if (isMainThread && /dist\\/worker\\/main\\.js$/.test(process.argv[1] ?? '')) {
       }
       fs.writeFileSync(taken, String(process.pid));
       process.kill(process.pid, 'SIGSTOP');
+      const again = taken.replace(/taken$/, 'again');
+      while (fs.existsSync(again)) {
+        // Its store writes on a thread of its own, which ends its transaction meanwhile.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+        fs.rmSync(again);
+        process.kill(process.pid, 'SIGSTOP');
+      }
       return () => fs.writeFileSync(taken.replace(/taken$/, 'done'), '');
     }
   };
@@ -79,8 +87,12 @@ if (isMainThread && /dist\\/worker\\/main\\.js$/.test(process.argv[1] ?? '')) {
 }
 `;
 
-/** @param dir of its own, and no service's */
-export async function pausePoints(dir: string): Promise<PausePoints> {
+/**
+ * @param dir of its own, and no service's
+ * @param database the file of the service's database. The supervisor ends a part that is stopped in a transaction: one that is
+ *   goes on until it has ended that, and is then stopped at the same point
+ */
+export async function pausePoints(dir: string, database: () => string): Promise<PausePoints> {
   const points = join(dir, 'pause-points');
   const hook = join(dir, 'pause-points.cjs');
   await mkdir(points, { recursive: true });
@@ -90,7 +102,7 @@ export async function pausePoints(dir: string): Promise<PausePoints> {
   return {
     environment: { NODE_OPTIONS: loadFirst(hook) },
     async arm(name, pattern) {
-      for (const state of ['armed', 'taken', 'done']) {
+      for (const state of ['armed', 'taken', 'again', 'done']) {
         rmSync(file(name, state), { force: true });
       }
       await writeFile(file(name, 'draft'), pattern.source);
@@ -98,11 +110,16 @@ export async function pausePoints(dir: string): Promise<PausePoints> {
       armed.push(name);
     },
     reached: (name) =>
-      eventually(() => {
+      eventually(async () => {
         const pid = existsSync(file(name, 'taken')) ? Number(readFileSync(file(name, 'taken'), 'utf8')) : 0;
         // Written after the name was taken, and right before the process stops.
         if (!(pid > 0) || !isStopped(pid)) {
           throw new Error(`no worker stands at ${name}`);
+        }
+        if ((await stoppedLockHolders(database())).includes(pid)) {
+          writeFileSync(file(name, 'again'), '');
+          process.kill(pid, 'SIGCONT');
+          throw new Error(`the worker at ${name} is in a transaction`);
         }
         return pid;
       }),
