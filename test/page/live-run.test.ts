@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { eventually } from '../../platform/testing/eventually';
 import { scriptAgent } from '../support/caller';
 import { openTab, startBrowser } from '../support/page/browser';
 import { aRepository } from '../support/page/repository';
 import { killPart, type Service, soonAgain, startService } from '../support/stack/service';
+
+const exampleAgent = join(__dirname, '..', '..', 'examples', 'agent', 'agent.mjs');
 
 describe('live run on the page', () => {
   let service: Service;
@@ -15,6 +18,7 @@ describe('live run on the page', () => {
     await service.call.configureAgents([
       scriptAgent('worker-bee', '200', '50'),
       { ...scriptAgent('worker-bee', '100000', '50'), type: 'long-bee' },
+      { type: 'example', name: 'Example', provider: 'process', command: process.execPath, args: [exampleAgent] },
     ]);
   });
   afterAll(async () => {
@@ -40,6 +44,26 @@ describe('live run on the page', () => {
     const events = await service.call.events(id, attemptId);
     await page.getByText(`${events.length} events`, { exact: true }).waitFor();
     await page.getByText('Success', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('shows a partial result as one, and what was missing, on the board and with the task', async () => {
+    const { id } = await service.call.createTask({
+      title: 'Write a poem',
+      description: '- [ ] add slugify(text)\n- [ ] a poem',
+      git: { repo: 'shop' },
+    });
+    await service.call.start(id, { agent: 'example' });
+    await service.call.ended(id);
+    const { page, problems, close } = await openTab(browser, service.apiUrl);
+    await page.goto('/');
+    const card = page.locator(`[data-card="${id}"]`);
+    await card.getByText('Partial', { exact: true }).waitFor();
+    await card.getByText('I do not know how to do this: a poem').waitFor();
+    await card.click();
+    await page.getByText('I do not know how to do this: a poem').waitFor();
+    await eventually(async () => expect(await page.getByText('Partial', { exact: true }).count()).toBe(2));
     expect(problems).toEqual([]);
     await close();
   });

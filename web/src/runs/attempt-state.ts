@@ -24,7 +24,14 @@ export function attemptState({ state, completion }: Attempt): State {
     case 'ended':
       break;
   }
-  switch (completion?.status) {
+  return completion ? completionState(completion.status) : { label: 'Ended', tone: 'grey', icon: 'circle' };
+}
+
+type Result = NonNullable<Attempt['completion']>['status'];
+
+/** What became of an attempt that has ended, as a word, a colour and an icon. */
+export function completionState(result: Result): State {
+  switch (result) {
     case 'success':
       return { label: 'Success', tone: 'green', icon: 'check' };
     case 'partial':
@@ -35,8 +42,6 @@ export function attemptState({ state, completion }: Attempt): State {
       return { label: 'Interrupted', tone: 'red', icon: 'stop' };
     case 'failed':
       return { label: 'Failed', tone: 'red', icon: 'alert' };
-    default:
-      return { label: 'Ended', tone: 'grey', icon: 'circle' };
   }
 }
 

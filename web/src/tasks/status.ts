@@ -1,4 +1,5 @@
 import type { Task, TaskStatus } from '../api/client';
+import { completionState } from '../runs/attempt-state';
 import type { IconName } from '../ui/icon';
 import type { Tone } from '../ui/toast';
 
@@ -51,9 +52,8 @@ export function runState(task: Task): { label: string; tone: Tone; icon: IconNam
     case 'running':
       return { label: 'Running', tone: 'blue', icon: 'spinner' };
     case 'failed':
-      return { label: attempt.result === 'interrupted' ? 'Interrupted' : 'Failed', tone: 'red', icon: 'alert' };
     case 'complete':
-      return { label: 'Run ended', tone: 'green', icon: 'check' };
+      return completionState(attempt.result ?? (attempt.status === 'failed' ? 'failed' : 'success'));
     default:
       return undefined;
   }

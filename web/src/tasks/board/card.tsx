@@ -85,6 +85,11 @@ export const Card = memo(function Card({ task, moved }: CardProps) {
     >
       <span className={s.title}>{task.title}</span>
       <RunLine task={task} />
+      {task.attempt?.cause ? (
+        <span className="meta cut" title={task.attempt.cause}>
+          {task.attempt.cause}
+        </span>
+      ) : null}
       <Facts task={task} />
     </Link>
   );

@@ -32,7 +32,9 @@ export function Runs({ task }: { task: Task }) {
                       </Badge>
                       <span>{attempt.agent}</span>
                       <span className="meta cut grow">
-                        {attempt.completion?.summary ?? attempt.refusal?.message ?? attempt.phase}
+                        {attempt.id === task.attempt?.id && task.attempt.cause
+                          ? task.attempt.cause
+                          : (attempt.completion?.summary ?? attempt.refusal?.message ?? attempt.phase)}
                       </span>
                       <span className="meta row">
                         {attempt.usage && attempt.usage.cost > 0 ? money(attempt.usage.cost) : null}
