@@ -68,6 +68,24 @@ describe('live run on the page', () => {
     await close();
   });
 
+  test('plots no duration for days without a run, and calls the parts of the service by their names', async () => {
+    const { page, problems, close } = await openTab(browser, service.apiUrl);
+    await page.goto('/metrics');
+    const means = page.getByRole('table', { name: 'Mean duration of runs' }).getByRole('cell');
+    await means.first().waitFor();
+    expect(await means.first().innerText()).toBe('mean: –');
+    expect(await means.last().innerText()).toMatch(/^mean: [1-9]/);
+    await page.goto('/fleet');
+    await page.getByRole('listitem').filter({ hasText: 'Circuit breakers' }).getByText('all closed').waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Disk' })
+      .getByText(/ [GT]iB free, 100\.0 MiB required$/)
+      .waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('stops a run after it was asked whether to', async () => {
     const { id, path } = await aRun('long-bee');
     const { page, problems, close } = await openTab(browser, service.apiUrl);

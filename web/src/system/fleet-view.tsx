@@ -7,9 +7,10 @@ import { queryClient } from '../api/query-client';
 import { useForbidden, useMay } from '../app/session';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
-import { bytes, count, number } from '../ui/figures';
+import { count, number } from '../ui/figures';
 import { Badge, Empty, Loaded, Panel } from '../ui/parts';
-import { Ago, duration } from '../ui/time';
+import { Ago } from '../ui/time';
+import { Health } from './health';
 
 const hostsQuery = {
   queryKey: keys.hosts,
@@ -22,64 +23,6 @@ const recoveriesQuery = {
     (await unwrap(board.GET('/api/agents/recoveries', { params: { query: { limit: 100 } } }))).recoveries,
   staleTime: 0,
 };
-const healthQuery = {
-  queryKey: [...keys.hosts, 'health'],
-  // A part that fails is a part of the answer.
-  queryFn: async () => (await board.GET('/api/health/deep')).data,
-  staleTime: 0,
-};
-
-const tone = { ok: 'green', warning: 'amber', failed: 'red' } as const;
-
-/** Facts of a part as a sentence. */
-function factsOf(part: Record<string, unknown>): string {
-  return Object.entries(part)
-    .filter(([name, value]) => name !== 'status' && name !== 'ms' && value !== null && typeof value !== 'object')
-    .map(([name, value]) =>
-      typeof value === 'number'
-        ? `${name} ${/Bytes$/.test(name) ? bytes(value) : number(value)}`
-        : `${name} ${String(value)}`,
-    )
-    .join(', ');
-}
-
-function Health() {
-  const query = useQuery(healthQuery);
-  return (
-    <Panel
-      title="Parts"
-      flush
-      actions={
-        <Button small onClick={() => void query.refetch()} busy={query.isFetching}>
-          Check again
-        </Button>
-      }
-    >
-      <Loaded query={query} what="the parts">
-        {(health) => (
-          <>
-            <ul className="rows">
-              {Object.entries(health.parts).map(([name, part]) => (
-                <li key={name} className="row wrap">
-                  <Badge tone={tone[part.status]} icon={part.status === 'ok' ? 'check' : 'alert'}>
-                    {part.status}
-                  </Badge>
-                  <strong>{name}</strong>
-                  <span className="meta grow">{part.reason ?? factsOf(part)}</span>
-                  <span className="meta num">{number(Math.round(part.ms))} ms</span>
-                </li>
-              ))}
-            </ul>
-            <p className="meta empty">
-              Version {health.version}, Node {health.nodeVersion}, up for {duration(health.uptimeMs)},{' '}
-              {count(health.webSocket.connections, 'watcher')} of {number(health.webSocket.limit)}
-            </p>
-          </>
-        )}
-      </Loaded>
-    </Panel>
-  );
-}
 
 /** What the board launches again by itself, and when. */
 function Recoveries() {

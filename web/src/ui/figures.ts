@@ -11,13 +11,15 @@ export const money = (amount: number): string =>
 
 export const number = (value: number): string => whole.format(value);
 
+const byteUnits = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
+
 /** Bytes with their unit: `1.4 MiB`. */
 export function bytes(count: number): string {
   if (count < 1024) {
     return `${count} B`;
   }
-  const kib = count / 1024;
-  return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
+  const power = Math.min(Math.floor(Math.log(count) / Math.log(1024)), byteUnits.length);
+  return `${(count / 1024 ** power).toFixed(1)} ${byteUnits[power - 1]}`;
 }
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;

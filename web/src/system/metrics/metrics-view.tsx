@@ -42,7 +42,13 @@ function Figures({ runs, tokens: used, duration: times, tasks }: Schema<'AllMetr
         value={tokens(used.totalTokens).replace(' tokens', '')}
         detail={`${tokens(used.inputTokens)} in, ${tokens(used.outputTokens)} out`}
       />
-      <Figure label="Cost" value={money(used.cost)} detail={`${tokens(used.perSuccessfulRun.avg)} per success`} />
+      <Figure
+        label="Cost"
+        value={money(used.cost)}
+        detail={
+          used.perSuccessfulRun.runs === 0 ? 'no run succeeded' : `${tokens(used.perSuccessfulRun.avg)} per success`
+        }
+      />
       <Figure label="Tasks done" value={number(tasks.completed)} detail={`${number(tasks.created)} created`} />
     </div>
   );
@@ -90,13 +96,14 @@ function Trends({ trends }: { trends: Schema<'TrendMetrics'> }) {
   const plots = useMemo(() => {
     const of = (name: 'successes' | 'failures' | 'avgDurationMs' | 'totalTokens' | 'cost') =>
       parts.map((part) => part[name]);
+    const means = parts.map(({ runs, avgDurationMs }) => (runs === 0 ? null : avgDurationMs));
     return {
       times: parts.map(({ from }) => Date.parse(from) / 1_000),
       outcomes: [
         { label: 'succeeded', colour: '--green', values: of('successes') },
         { label: 'failed', colour: '--red', values: of('failures') },
       ],
-      durations: [{ label: 'mean', colour: '--blue', values: of('avgDurationMs'), format: duration }],
+      durations: [{ label: 'mean', colour: '--blue', values: means, format: duration }],
       tokens: [
         {
           label: 'tokens',

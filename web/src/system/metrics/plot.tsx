@@ -6,7 +6,8 @@ export interface Series {
   label: string;
   /** The name of a token of colour, such as `--green`. */
   colour: string;
-  values: number[];
+  /** One for each time; `null` where there is none. */
+  values: (number | null)[];
   format?: (value: number) => string;
 }
 
@@ -50,7 +51,7 @@ export function Plot({ title, times, series }: PlotProps) {
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 1)] } },
         axes: [
           axis,
-          { ...axis, size: 64, ...(format ? { values: (_plot: uPlot, values: number[]) => values.map(format) } : {}) },
+          { ...axis, size: 64, ...(format ? { values: (_plot: uPlot, ticks: number[]) => ticks.map(format) } : {}) },
         ],
         series: [
           {},
@@ -84,11 +85,14 @@ export function Plot({ title, times, series }: PlotProps) {
           {times.map((time, index) => (
             <tr key={time}>
               <th scope="row">{new Date(time * 1_000).toLocaleString()}</th>
-              {series.map(({ label, values, format }) => (
-                <td key={label}>
-                  {label}: {format ? format(values[index] ?? 0) : values[index]}
-                </td>
-              ))}
+              {series.map(({ label, values, format = String }) => {
+                const value = values[index] ?? null;
+                return (
+                  <td key={label}>
+                    {label}: {value === null ? '–' : format(value)}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>
