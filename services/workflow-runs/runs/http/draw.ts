@@ -31,6 +31,10 @@ const colours: Record<Stage['status'], string> = {
   cancelled: '#e5e7eb',
 };
 
+/** A family whose widths Graphviz knows, with what browsers have in its place. */
+const fontname = 'Helvetica,Arial,sans-serif';
+const line = '#6b7280';
+
 /**
  * The graph of a run as SVG. It is drawn from what the graph means and not from its text, whose attributes could hold
  * links and pictures.
@@ -45,7 +49,8 @@ export async function drawGraph(graph: Graph, { stages }: Pick<RunRecord, 'stage
   const drawn = viz.render(
     {
       directed: true,
-      nodeAttributes: { fontname: 'sans-serif', style: 'filled', fillcolor: '#ffffff' },
+      nodeAttributes: { fontname, fontsize: 12, color: line, style: 'filled', fillcolor: '#ffffff' },
+      edgeAttributes: { fontname, fontsize: 11, color: line, arrowsize: 0.7 },
       nodes: Object.values(graph.nodes).map(({ id, label, kind }) => {
         const status = statuses.get(id);
         return { name: id, attributes: { label, shape: shapes[kind], ...(status && { fillcolor: colours[status] }) } };
@@ -53,7 +58,8 @@ export async function drawGraph(graph: Graph, { stages }: Pick<RunRecord, 'stage
       edges: graph.edges.map(({ from, to, label }) => ({
         tail: from,
         head: to,
-        attributes: { label: label ?? '' },
+        // With room beside it: the line of the edge touches the box of its label.
+        attributes: { label: label ? ` ${label} ` : '' },
       })),
     },
     { format: 'svg' },
