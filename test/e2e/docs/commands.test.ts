@@ -29,7 +29,6 @@ const notRun: Record<string, string> = {
   'docs/use/runs/diff.md: api /diff/TASK_ID/comments': 'sends to an agent that resumes its sessions',
   'docs/use/runs/review.md: api /tasks/TASK_ID -X PATCH': 'decides a result that has to wait for a review first',
   'docs/use/runs/review.md: api /tasks/TASK_ID/review/accept': 'needs a forge in the internet, and a token of it',
-  'docs/use/runs/workflows.md: api /workflows/runs/$run/steps': 'decides a step that has to wait for it first',
   'docs/use/runs/worktrees.md: git log': 'shows a commit of a worktree that was removed by force',
   'docs/use/services/': smallService,
 };
@@ -117,14 +116,25 @@ describe('documented commands', () => {
 
   const definitions = firstUse?.commands.split('\n').filter((line) => /^\w+\(\) \{/.test(line)) ?? [];
   const runnable = blocks.filter((block) => block !== firstUse && reasonFor(block) === undefined);
-  const ofFirstDay = runnable.filter(({ page }) => page === 'docs/use/first-day.md');
+  const together = ['docs/use/first-day.md', 'docs/use/runs/workflows.md'];
+  /** The blocks of a page as one script; returns the last line that it prints. */
+  const runPage = async (page: string): Promise<string | undefined> => {
+    const blocksOfPage = runnable.filter((block) => block.page === page);
+    const output = await run([...definitions, ...blocksOfPage.map(({ commands }) => commands)].join('\n'));
+    return output.trim().split('\n').at(-1);
+  };
 
   it('of the first day lead from one to the next', async () => {
-    const output = await run([...definitions, ...ofFirstDay.map(({ commands }) => commands)].join('\n'));
-    expect(output.trim().split('\n').at(-1)).toBe('done');
+    expect(await runPage('docs/use/first-day.md')).toBe('done');
   });
 
-  const others = runnable.filter((block) => !ofFirstDay.includes(block));
+  it('of workflows lead a run through its gate to its end', async () => {
+    await runPage('docs/use/runs/workflows.md');
+    const [newest] = await board.admin.ok('GET', '/api/workflows/runs?limit=1');
+    expect(newest).toMatchObject({ workflowId: 'build', status: 'completed' });
+  });
+
+  const others = runnable.filter(({ page }) => !together.includes(page));
   it.each(others.map((block) => [block.name, block] as const))('%s', async (_name, { commands }) => {
     const { body } = await board.admin.get(`/api/tasks/${ids.get('TASK_ID')}/worktree`);
     if (body.state === 'ready') {
