@@ -11,9 +11,10 @@ import { WakeUp } from '../watch/wake-up';
 import { SqliteCollection } from './collection';
 import { Connection } from './connection';
 import { sweepCollection, sweepLog } from './expiry';
-import { logSql, SqliteEntryLog } from './log';
-import { collectionSql, constraintName } from './schema';
-import { SqliteTextIndex, textIndexSql } from './text-index';
+import { logSchema, SqliteEntryLog } from './log';
+import { collectionSchema, constraintName } from './schema';
+import { SchemaChanges } from './schema-changes';
+import { SqliteTextIndex, textIndexSchema } from './text-index';
 import { checkpointBytes, WriteAheadLog } from './write-ahead-log';
 import { Writer } from './writer';
 
@@ -32,6 +33,15 @@ export interface SqliteOptions {
 /** How soon a watcher notices what another process has written. A poll takes microseconds. */
 const pollEveryMs = 5;
 
+/** What every connection that writes is configured with. */
+const commonPragmas = [
+  'PRAGMA journal_mode = WAL',
+  // A commit does not wait for the disk, and writes nothing back: the log does both before a write is acknowledged.
+  'PRAGMA synchronous = NORMAL',
+  'PRAGMA wal_autocheckpoint = 0',
+  `PRAGMA journal_size_limit = ${checkpointBytes.keep}`,
+];
+
 interface SqliteDatabaseOptions {
   logger: Log;
   /** Blobs are files in a folder of their own beside it. */
@@ -46,9 +56,11 @@ class SqliteDatabase implements Database {
   private readonly sweeps = new Map<string, () => Promise<void>>();
   private readonly writer: Writer;
   private readonly wal: WriteAheadLog;
+  private readonly schema: SchemaChanges;
   private readonly wakeUp: WakeUp;
   private readonly sweeper: NodeJS.Timeout;
   private dataVersion = 0;
+  private pragmas: readonly string[] = commonPragmas;
 
   private readonly logger: Log;
   private readonly folder: string;
@@ -61,26 +73,28 @@ class SqliteDatabase implements Database {
     this.folder = dirname(file);
     this.wal = new WriteAheadLog(file, logger);
     this.writer = new Writer(connection, this.wal, { uniqueKeys: this.uniqueKeys, patienceMs });
+    this.schema = new SchemaChanges({
+      file,
+      missing: (names) => this.missing(names),
+      pragmas: () => this.pragmas,
+      wal: this.wal,
+      uniqueKeys: this.uniqueKeys,
+      patienceMs,
+    });
     this.wakeUp = new WakeUp({ everyMs: pollEveryMs, changed: () => this.changedElsewhere() });
     this.sweeper = setInterval(() => void this.sweep(), sweepEveryMs).unref();
   }
 
   async configure(maxMb: number): Promise<void> {
     await this.writer.read(() => {
-      if (maxMb > 0) {
-        this.limitTo(maxMb);
-      }
-      this.connection.rows('PRAGMA journal_mode = WAL');
-      // A commit does not wait for the disk, and writes nothing back: the log does both before a write is acknowledged.
-      this.connection.execute('PRAGMA synchronous = NORMAL');
-      this.connection.rows('PRAGMA wal_autocheckpoint = 0');
-      this.connection.rows(`PRAGMA journal_size_limit = ${checkpointBytes.keep}`);
+      this.pragmas = maxMb > 0 ? [this.limitTo(maxMb), ...commonPragmas] : commonPragmas;
+      this.connection.execute(this.pragmas.join(';'));
     });
   }
 
-  private limitTo(maxMb: number): void {
+  private limitTo(maxMb: number): string {
     const [pageBytes] = this.connection.row<[number]>('PRAGMA page_size') ?? [4_096];
-    this.connection.rows(`PRAGMA max_page_count = ${Math.floor((maxMb * 1_048_576) / pageBytes)}`);
+    return `PRAGMA max_page_count = ${Math.floor((maxMb * 1_048_576) / pageBytes)}`;
   }
 
   async collection<T extends Stored>(spec: CollectionSpec): Promise<Collection<T>> {
@@ -93,7 +107,7 @@ class SqliteDatabase implements Database {
         this.uniqueKeys.set(constraintName(name, index), { collection: name, keys });
       }
     }
-    await this.create(collectionSql(declaration));
+    await this.schema.make(collectionSchema(declaration));
     if (expire) {
       this.sweeps.set(name, () => sweepCollection({ connection, writer }, name, expire));
     }
@@ -104,7 +118,7 @@ class SqliteDatabase implements Database {
     const { name, expire, sealKey } = spec;
     const { connection, writer, wakeUp, logger: log } = this;
     assertDeclarable(name, expire ? [expire.field] : []);
-    await this.create(logSql(name, expire?.field));
+    await this.schema.make(logSchema(name, expire?.field));
     if (expire) {
       this.sweeps.set(`${name}.entries`, () => sweepLog({ connection, writer }, name, expire));
     }
@@ -124,7 +138,7 @@ class SqliteDatabase implements Database {
 
   async textIndex(name: string): Promise<TextIndex> {
     assertDeclarable(name, []);
-    await this.create(textIndexSql(name));
+    await this.schema.make(textIndexSchema(name));
     return new SqliteTextIndex(name, this.connection, this.writer);
   }
 
@@ -147,13 +161,16 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     clearInterval(this.sweeper);
     this.wakeUp.close();
+    await this.schema.close();
     await this.writer.close();
     await this.wal.close();
     this.connection.close();
   }
 
-  private async create(statements: string[]): Promise<void> {
-    await this.writer.submit(() => statements.forEach((sql) => this.connection.execute(sql)), { atomic: true });
+  /** In one pass over the schema, however many there are. */
+  private missing(names: readonly string[]): Promise<string[]> {
+    const sql = 'SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_master)';
+    return this.writer.read(() => this.connection.rows<[string]>(sql, JSON.stringify(names)).map(([name]) => name));
   }
 
   /** SQLite's own count of commits by other connections, in a few microseconds. */

@@ -5,7 +5,7 @@ import { assertId, assertStorable } from '../rules/document';
 import type { WakeUp } from '../watch/wake-up';
 import { watchEntries } from '../watch/watch-entries';
 import type { Connection } from './connection';
-import { identifier } from './schema';
+import { identifier, type SchemaObject } from './schema';
 import type { Writer } from './writer';
 
 interface PreparedEntry {
@@ -18,21 +18,31 @@ export function logTables(name: string): { entries: string; floors: string } {
   return { entries: identifier(`${name}.entries`), floors: identifier(`${name}.floors`) };
 }
 
-/** The statements that make a log's tables where they are missing; `expireField` gets an index. */
-export function logSql(name: string, expireField: string | undefined): string[] {
+/** A log's tables and indexes; `expireField` gets an index. */
+export function logSchema(name: string, expireField: string | undefined): SchemaObject[] {
   const { entries, floors } = logTables(name);
-  const dedupe = identifier(`${name}.dedupe`);
-  const statements = [
-    `CREATE TABLE IF NOT EXISTS ${entries} (scope TEXT NOT NULL, sequence INTEGER NOT NULL, dedupe TEXT,
+  const indexOf = (purpose: string): string => identifier(`${name}.${purpose}`);
+  const objects = [
+    {
+      name: `${name}.entries`,
+      sql: `CREATE TABLE IF NOT EXISTS ${entries} (scope TEXT NOT NULL, sequence INTEGER NOT NULL, dedupe TEXT,
       doc TEXT NOT NULL, PRIMARY KEY (scope, sequence)) WITHOUT ROWID`,
-    `CREATE UNIQUE INDEX IF NOT EXISTS ${dedupe} ON ${entries} (scope, dedupe) WHERE dedupe IS NOT NULL`,
-    `CREATE TABLE IF NOT EXISTS ${floors} (scope TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID`,
+    },
+    {
+      name: `${name}.dedupe`,
+      sql: `CREATE UNIQUE INDEX IF NOT EXISTS ${indexOf('dedupe')} ON ${entries} (scope, dedupe) WHERE dedupe IS NOT NULL`,
+    },
+    {
+      name: `${name}.floors`,
+      sql: `CREATE TABLE IF NOT EXISTS ${floors} (scope TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID`,
+    },
   ];
-  if (expireField !== undefined) {
-    const index = identifier(`${name}.expiry`);
-    statements.push(`CREATE INDEX IF NOT EXISTS ${index} ON ${entries} (json_extract(doc,'$."${expireField}"'))`);
-  }
-  return statements;
+  const expired = `json_extract(doc,'$."${expireField}"')`;
+  const expiry = {
+    name: `${name}.expiry`,
+    sql: `CREATE INDEX IF NOT EXISTS ${indexOf('expiry')} ON ${entries} (${expired})`,
+  };
+  return expireField === undefined ? objects : [...objects, expiry];
 }
 
 interface SqliteLogDeps {

@@ -1,6 +1,12 @@
 import { idIndex } from '../port/query-plan';
 import type { Declaration, DeclaredIndex } from '../rules/spec';
 
+/** A table or an index, and the statement that makes it. */
+export interface SchemaObject {
+  name: string;
+  sql: string;
+}
+
 /** Quotes an identifier. Names are verified where they are declared; this makes the SQL right for any of them. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -41,28 +47,32 @@ export function constraintName(collection: string, index: DeclaredIndex): string
  * and 1, "1" and true differ. The JSON text of each key (`->`) distinguishes all of these; it cannot serve range queries, so
  * searching has its own index.
  */
-function constraintSql(collection: string, index: DeclaredIndex): string {
+function constraintOf(collection: string, index: DeclaredIndex): SchemaObject {
   const texts = index.keys.map(([path]) => (path === '_id' ? 'id' : `doc->${jsonPath(path)}`));
-  const name = identifier(constraintName(collection, index));
-  const create = `CREATE UNIQUE INDEX IF NOT EXISTS ${name} ON ${identifier(collection)}`;
+  const name = constraintName(collection, index);
+  const create = `CREATE UNIQUE INDEX IF NOT EXISTS ${identifier(name)} ON ${identifier(collection)}`;
   if (texts.length === 1) {
-    return `${create} (${texts.join()})`;
+    return { name, sql: `${create} (${texts.join()})` };
   }
   const present = texts.map((text) => `${text} IS NOT NULL`).join(' OR ');
-  return `${create} (${texts.map((text) => `coalesce(${text},'null')`).join(', ')}) WHERE ${present}`;
+  return { name, sql: `${create} (${texts.map((text) => `coalesce(${text},'null')`).join(', ')}) WHERE ${present}` };
 }
 
-function searchSql(collection: string, index: DeclaredIndex): string {
+function searchIndexOf(collection: string, index: DeclaredIndex): SchemaObject {
   const columns = index.keys.map(([path, direction]) => `${valueOf(path)} ${direction === 1 ? 'ASC' : 'DESC'}`);
-  const name = identifier(indexName(collection, index));
-  return `CREATE INDEX IF NOT EXISTS ${name} ON ${identifier(collection)} (${columns.join(', ')})`;
+  const name = indexName(collection, index);
+  return {
+    name,
+    sql: `CREATE INDEX IF NOT EXISTS ${identifier(name)} ON ${identifier(collection)} (${columns.join(', ')})`,
+  };
 }
 
-/** The statements that make a collection's table and indexes where they are missing. */
-export function collectionSql({ name, indexes }: Declaration): string[] {
+/** A collection's table and indexes. */
+export function collectionSchema({ name, indexes }: Declaration): SchemaObject[] {
+  const table = `CREATE TABLE IF NOT EXISTS ${identifier(name)} (id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`;
   return [
-    `CREATE TABLE IF NOT EXISTS ${identifier(name)} (id TEXT NOT NULL PRIMARY KEY, doc TEXT NOT NULL)`,
-    ...indexes.map((index) => searchSql(name, index)),
-    ...indexes.filter((index) => index.unique).map((index) => constraintSql(name, index)),
+    { name, sql: table },
+    ...indexes.map((index) => searchIndexOf(name, index)),
+    ...indexes.filter((index) => index.unique).map((index) => constraintOf(name, index)),
   ];
 }

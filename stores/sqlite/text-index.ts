@@ -9,7 +9,7 @@ import {
   type TextTerm,
 } from '../port/text/text-index';
 import type { Connection } from './connection';
-import { identifier } from './schema';
+import { identifier, type SchemaObject } from './schema';
 import type { Writer } from './writer';
 
 /** Words in more documents than this say little about any, and ranking by them would read them all. */
@@ -22,11 +22,19 @@ const titleWeight = 4;
  * The statements that make a text index: FTS5 without its texts, over words that are prepared and joined by spaces, which is what
  * the tokenizer `ascii` splits at; every other character of a word is part of it.
  */
-export function textIndexSql(name: string): string[] {
+export function textIndexSchema(name: string): SchemaObject[] {
+  const ids = `${name}.ids`;
+  const words = `${name}.words`;
   return [
-    `CREATE TABLE IF NOT EXISTS ${identifier(`${name}.ids`)} (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)`,
-    `CREATE VIRTUAL TABLE IF NOT EXISTS ${identifier(`${name}.words`)} USING fts5(
+    {
+      name: ids,
+      sql: `CREATE TABLE IF NOT EXISTS ${identifier(ids)} (row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)`,
+    },
+    {
+      name: words,
+      sql: `CREATE VIRTUAL TABLE IF NOT EXISTS ${identifier(words)} USING fts5(
       scope, title, body, content='', contentless_delete=1, tokenize='ascii')`,
+    },
   ];
 }
 

@@ -3,7 +3,7 @@ import type { FindOptions, Stored } from '../../stores/port/collection';
 import { declare } from '../../stores/rules/spec';
 import { Connection } from '../../stores/sqlite/connection';
 import { prepareSearch, selectSql } from '../../stores/sqlite/query';
-import { collectionSql } from '../../stores/sqlite/schema';
+import { collectionSchema } from '../../stores/sqlite/schema';
 
 interface Task extends Stored {
   state: string;
@@ -25,7 +25,7 @@ const declaration = declare({
 
 describe('query plans of SQLite', () => {
   const connection = new Connection(':memory:');
-  for (const sql of collectionSql(declaration)) {
+  for (const { sql } of collectionSchema(declaration)) {
     connection.execute(sql);
   }
   afterAll(() => connection.close());

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import PromiseDatabase from 'libsql/promise';
+import { isBusy, translateError, type UniqueKeys } from './errors';
+import type { SchemaObject } from './schema';
+import type { WriteAheadLog } from './write-ahead-log';
+
+/** A collection, log or index whose tables were requested. */
+interface Request {
+  objects: readonly SchemaObject[];
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+interface SchemaChangesOptions {
+  /** Of the database. */
+  file: string;
+  /** The names of these that the database does not have. */
+  missing: (names: readonly string[]) => Promise<string[]>;
+  /** What a connection that writes is configured with. */
+  pragmas: () => readonly string[];
+  wal: Pick<WriteAheadLog, 'sync' | 'isTorn' | 'repair'>;
+  uniqueKeys: UniqueKeys;
+  /** How long other processes may hold the write lock, in milliseconds. */
+  patienceMs: number;
+}
+
+const retryMs = 5;
+/** How long one statement waits for the write lock, in milliseconds; the waiting is not done by the event loop. */
+const lockWaitMs = 100;
+
+/**
+ * Makes tables and indexes where they are missing: all that are requested in one turn of the event loop in one transaction, on a
+ * thread of the driver. Each transaction that changes the schema makes every connection of every process read all of it again, and
+ * each statement reads all of it too, which takes milliseconds where there are tens of workspaces.
+ */
+export class SchemaChanges {
+  private requested: Request[] = [];
+  private working: Promise<void> | undefined;
+
+  constructor(private readonly options: SchemaChangesOptions) {}
+
+  /**
+   * Resolves once all of these are there.
+   *
+   * @throws DuplicateKeyError when documents that are there have a key in common that is to be unique; StoreUnavailableError
+   */
+  make(objects: readonly SchemaObject[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.requested.push({ objects, resolve, reject });
+      this.working ??= this.work().finally(() => (this.working = undefined));
+    });
+  }
+
+  /** Resolves when nothing is being made. */
+  async close(): Promise<void> {
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    do {
+      await new Promise((resolve) => setImmediate(resolve));
+      const requests = this.requested.splice(0);
+      try {
+        await this.makeMissing(requests);
+        requests.forEach(({ resolve }) => resolve());
+      } catch (error) {
+        await this.makeEach(requests, error);
+      }
+    } while (this.requested.length > 0);
+  }
+
+  /** Finds whose tables cannot be made: the others are not to fail for it. */
+  private async makeEach(requests: readonly Request[], shared: unknown): Promise<void> {
+    for (const request of requests) {
+      try {
+        if (requests.length === 1) {
+          throw shared;
+        }
+        await this.makeMissing([request]);
+        request.resolve();
+      } catch (error) {
+        request.reject(translateError(error, this.options.uniqueKeys));
+      }
+    }
+  }
+
+  private async makeMissing(requests: readonly Request[]): Promise<void> {
+    const objects = requests.flatMap((request) => request.objects);
+    const missing = new Set(await this.options.missing(objects.map(({ name }) => name)));
+    const statements = objects.flatMap(({ name, sql }) => (missing.has(name) ? [sql] : []));
+    if (statements.length > 0) {
+      await this.execute(statements);
+    }
+  }
+
+  /** Executes them in one transaction, which is on the disk afterwards. */
+  private async execute(statements: readonly string[]): Promise<void> {
+    const { file, pragmas, wal } = this.options;
+    if (wal.isTorn) {
+      await wal.repair();
+    }
+    const connection = new PromiseDatabase(file, { timeout: lockWaitMs });
+    try {
+      await this.patiently(() => connection.exec([...pragmas(), 'BEGIN IMMEDIATE'].join(';')));
+      await connection.exec([...statements, 'COMMIT'].join(';'));
+    } finally {
+      // What was not committed is undone.
+      connection.close();
+    }
+    await wal.sync();
+  }
+
+  /** Tries again while another connection has the write lock. */
+  private async patiently(begin: () => Promise<unknown>): Promise<void> {
+    const deadline = performance.now() + this.options.patienceMs;
+    for (;;) {
+      try {
+        await begin();
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= deadline) {
+          throw error;
+        }
+      }
+      await delay(retryMs);
+    }
+  }
+}
