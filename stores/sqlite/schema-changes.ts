@@ -101,7 +101,9 @@ export class SchemaChanges {
     }
     const connection = new PromiseDatabase(file, { timeout: lockWaitMs });
     try {
-      await this.patiently(() => connection.exec([...pragmas(), 'BEGIN IMMEDIATE'].join(';')));
+      await this.patiently(async () => {
+        await connection.exec([...pragmas(), 'BEGIN IMMEDIATE'].join(';'));
+      });
       await connection.exec([...statements, 'COMMIT'].join(';'));
     } finally {
       // What was not committed is undone.
@@ -111,7 +113,7 @@ export class SchemaChanges {
   }
 
   /** Tries again while another connection has the write lock. */
-  private async patiently(begin: () => Promise<unknown>): Promise<void> {
+  private async patiently(begin: () => Promise<void>): Promise<void> {
     const deadline = performance.now() + this.options.patienceMs;
     for (;;) {
       try {

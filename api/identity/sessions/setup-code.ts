@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { localWorkspace } from '../../../contracts/common';
 import type { Closer } from '../../../platform/processes/closers';
 import type { ApiContext } from '../../context';
 import { owner } from './routes.password';
@@ -16,11 +17,14 @@ const newCode = (): string =>
 /** Nothing of it goes on. */
 const nothing: Closer = () => Promise.resolve();
 
-type SetupContext = Pick<ApiContext, 'env' | 'log' | 'passwords' | 'setupCodes'>;
+type SetupContext = Pick<ApiContext, 'env' | 'log' | 'passwords' | 'setupCodes' | 'workspaceId'>;
 
-/** Writes a code to the log that the first password is set with, where authentication is on and there is no password yet. */
-export async function offerSetup({ env, log, passwords, setupCodes }: SetupContext): Promise<Closer> {
-  if (!env.BOARD_AUTH_ENABLED || (await passwords.get(owner))) {
+/**
+ * Writes a code to the log that the first password is set with, where authentication is on and there is no password yet. The
+ * password is that of the installation: the workspaces besides `local` offer nothing.
+ */
+export async function offerSetup({ env, log, passwords, setupCodes, workspaceId }: SetupContext): Promise<Closer> {
+  if (workspaceId !== localWorkspace || !env.BOARD_AUTH_ENABLED || (await passwords.get(owner))) {
     return nothing;
   }
   const code = newCode();

@@ -11,10 +11,10 @@ const post = (path: string, body: object): Promise<Reply> =>
   board.call('POST', `/api/auth/${path}`, { key: null, body });
 
 /** The codes that a start of the service writes to its log, whose lines are JSON. */
-async function codesOfStart(): Promise<string[]> {
+async function codesOfStart(workspaceId = board.api.context.workspaceId): Promise<string[]> {
   const lines: string[] = [];
   const log = createLog({ name: 'test', level: 'warn' }, { write: (line) => lines.push(line) });
-  await offerSetup({ ...board.api.context, log });
+  await offerSetup({ ...board.api.context, log, workspaceId });
   return lines.map((line) => (JSON.parse(line) as { code: string }).code);
 }
 
@@ -27,6 +27,12 @@ describe('setting the first password', () => {
     expect((await post('setup', { code: first, password })).status).toBe(200);
     expect(await board.api.context.setupCodes.has(second)).toBe(false);
     expect(await codesOfStart()).toEqual([]);
+  });
+
+  it('is offered once for the installation, and by no other workspace', async () => {
+    board = await startTestApi();
+    expect(await codesOfStart('ws-0123456789ab')).toEqual([]);
+    expect(await codesOfStart()).toHaveLength(1);
   });
 
   it('is not offered where no caller needs a key', async () => {
