@@ -107,7 +107,7 @@ class SqliteDatabase implements Database {
         this.uniqueKeys.set(constraintName(name, index), { collection: name, keys });
       }
     }
-    await this.schema.make(collectionSchema(declaration));
+    await this.schema.make(name, (each) => collectionSchema({ ...declaration, name: each }));
     if (expire) {
       this.sweeps.set(name, () => sweepCollection({ connection, writer }, name, expire));
     }
@@ -118,7 +118,7 @@ class SqliteDatabase implements Database {
     const { name, expire, sealKey } = spec;
     const { connection, writer, wakeUp, logger: log } = this;
     assertDeclarable(name, expire ? [expire.field] : []);
-    await this.schema.make(logSchema(name, expire?.field));
+    await this.schema.make(name, (each) => logSchema(each, expire?.field));
     if (expire) {
       this.sweeps.set(`${name}.entries`, () => sweepLog({ connection, writer }, name, expire));
     }
@@ -138,7 +138,7 @@ class SqliteDatabase implements Database {
 
   async textIndex(name: string): Promise<TextIndex> {
     assertDeclarable(name, []);
-    await this.schema.make(textIndexSchema(name));
+    await this.schema.make(name, textIndexSchema);
     return new SqliteTextIndex(name, this.connection, this.writer);
   }
 

@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PromiseDatabase from 'libsql/promise';
+import { withoutWorkspacePrefix } from '../port/workspace-database';
 import { isBusy, translateError, type UniqueKeys } from './errors';
 import type { SchemaObject } from './schema';
 import type { WriteAheadLog } from './write-ahead-log';
+
+/** The tables and indexes of a collection, a log or a text index of some name. */
+type SchemaOf = (name: string) => SchemaObject[];
 
 /** A collection, log or index whose tables were requested. */
 interface Request {
@@ -36,19 +40,38 @@ const lockWaitMs = 100;
 export class SchemaChanges {
   private requested: Request[] = [];
   private working: Promise<void> | undefined;
+  /** What workspaces besides the first have, by the names that it has in each of them. */
+  private readonly ofWorkspaces = new Map<string, SchemaOf>();
+  private readonly workspaces = new Set<string>();
 
   constructor(private readonly options: SchemaChangesOptions) {}
 
   /**
-   * Resolves once all of these are there.
+   * Resolves once what is called `name` is there. With the first of a workspace everything is made that other workspaces have: it is
+   * requested step by step, and would take a transaction for each.
    *
    * @throws DuplicateKeyError when documents that are there have a key in common that is to be unique; StoreUnavailableError
    */
-  make(objects: readonly SchemaObject[]): Promise<void> {
+  make(name: string, schemaOf: SchemaOf): Promise<void> {
+    const objects = this.objectsOf(name, schemaOf);
     return new Promise((resolve, reject) => {
       this.requested.push({ objects, resolve, reject });
       this.working ??= this.work().finally(() => (this.working = undefined));
     });
+  }
+
+  private objectsOf(name: string, schemaOf: SchemaOf): SchemaObject[] {
+    const ownName = withoutWorkspacePrefix(name);
+    const prefix = name.slice(0, name.length - ownName.length);
+    if (prefix === '') {
+      return schemaOf(name);
+    }
+    this.ofWorkspaces.set(ownName, schemaOf);
+    if (this.workspaces.has(prefix)) {
+      return schemaOf(name);
+    }
+    this.workspaces.add(prefix);
+    return [...this.ofWorkspaces].flatMap(([each, of]) => of(prefix + each));
   }
 
   /** Resolves when nothing is being made. */

@@ -4,6 +4,7 @@ import { createLog } from '../../platform/log/log';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import type { Database, Stored } from '../../stores/port/collection';
 import { DuplicateKeyError } from '../../stores/port/errors';
+import { workspaceDatabase } from '../../stores/port/workspace-database';
 import { openSqlite } from '../../stores/sqlite/database';
 
 interface Item extends Stored {
@@ -52,6 +53,25 @@ describe('the schema of the embedded database', () => {
     const same = await openAll(await open());
     expect(transactions(executed)).toBe(1);
     expect(await same.get('a')).toMatchObject({ key: 'k' });
+  });
+
+  test('is changed in one transaction for a workspace that has what others have, step by step as it is opened', async () => {
+    const database = await open();
+    const openWorkspace = async (workspaceId: string) => {
+      const own = workspaceDatabase(database, workspaceId);
+      const things = await own.collection<Item>({ name: 'things', indexes: [{ keys: { key: 1 }, unique: true }] });
+      await own.log({ name: 'entries', expire: { field: 'at', afterSeconds: 1_000 } });
+      await own.textIndex('words');
+      return things;
+    };
+    await openWorkspace('ws-aaaa');
+    const executed = jest.spyOn(PromiseDatabase.prototype, 'exec');
+    const things = await openWorkspace('ws-bbbb');
+    expect(transactions(executed)).toBe(1);
+    await things.insert({ _id: 'a', key: 'k' });
+    await expect(things.insert({ _id: 'b', key: 'k' })).rejects.toThrow(DuplicateKeyError);
+    await openWorkspace('ws-aaaa');
+    expect(transactions(executed)).toBe(1);
   });
 
   test('is made by one of several connections that open the same at once', async () => {
