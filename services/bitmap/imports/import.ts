@@ -61,6 +61,9 @@ const notHandedOut = (what: Names['what']): ImportError =>
 /** Checks that names are as the index or field has them, before any key is given an id. @throws ImportError */
 function checkNames({ options, keys }: Owner, names: Names, ignoreKeyCheck = false): void {
   if (names.keys.length > 0) {
+    if (names.ids.length > 0) {
+      throw new ImportError(`${names.what}s are named by ids or by keys, not by both`);
+    }
     if (!options.keys) {
       throw new ImportError(`${names.what}s have no keys here`);
     }
