@@ -351,9 +351,15 @@ export class BitSlices {
     return { value, count: best.size };
   }
 
-  /** After its sets were loaded from a snapshot. */
+  /**
+   * After its sets were loaded from a snapshot. They were written one after the other during changes: a column that got its
+   * first value meanwhile may have digits and no value, which is in the log.
+   */
   recount(): void {
     this.dropCounts();
+    for (const set of [this.negative, ...this.slices]) {
+      set.removeAll(set.andNot(this.columns));
+    }
     this.total = this.sum(this.columns).value;
   }
 
