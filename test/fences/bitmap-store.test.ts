@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, open as openFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
 import { answerJson } from '../../services/bitmap/answers/json';
@@ -12,6 +12,12 @@ import { log as logger } from './admission-fixture';
 let dir: TempDir;
 let failures: Error[];
 const opened: Store[] = [];
+let fileMethods: FileHandle;
+beforeAll(async () => {
+  const file = await openFile(__filename);
+  fileMethods = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+});
 beforeEach(async () => {
   dir = await makeTempDir('bitmap-fences');
   failures = [];
@@ -88,6 +94,27 @@ describe('a snapshot that cannot be written', () => {
       await rm(join(dir.path, segment));
     }
     expect(run(await open(), 'Row(n=7)')).toContain('[1,2,3]');
+  });
+
+  it('is not taken for whole when the disk takes a part of it', async () => {
+    const { store } = await filled();
+    run(store, 'Set(2,n=7)');
+    await store.commit();
+    const log = (await names(isSegment)).at(-1)!;
+    const partial = jest.spyOn(fileMethods, 'writev').mockImplementation(async function (this: FileHandle, buffers) {
+      const whole = Buffer.concat(buffers as Buffer[]);
+      const { bytesWritten } = await this.write(whole.subarray(0, whole.length - 1));
+      return { bytesWritten, buffers };
+    });
+    try {
+      await store.checkpoint();
+    } finally {
+      partial.mockRestore();
+    }
+    expect(await names(isSegment)).toContain(log);
+    const again = await open();
+    expect(again.findings).toEqual([]);
+    expect(run(again, 'Row(n=7)')).toContain('[1,2]');
   });
 
   it('is none of what the log did not take', async () => {

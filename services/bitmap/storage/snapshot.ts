@@ -130,7 +130,11 @@ export async function writeSnapshot(
     let pending: Buffer[] = [];
     let pendingSize = 0;
     const flush = async (): Promise<void> => {
-      await file.writev(pending);
+      const { bytesWritten } = await file.writev(pending);
+      // A full disk takes a part and reports no error.
+      if (bytesWritten !== pendingSize) {
+        throw new Error(`only ${bytesWritten} of ${pendingSize} bytes of ${name} could be written`);
+      }
       pending = [];
       pendingSize = 0;
       await yieldToOthers();
