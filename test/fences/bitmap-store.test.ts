@@ -133,6 +133,27 @@ describe('a snapshot that cannot be written', () => {
   });
 });
 
+it('snapshots of what is removed stay until the log has the removal', async () => {
+  const { store } = await filled();
+  run(store, 'Set(2,n=7)');
+  await store.commit();
+  const before = await names(isSnapshotName);
+  const { log, catalog } = store as unknown as { log: { file: FileHandle }; catalog: Store['catalog'] };
+  const all = jest.spyOn(catalog, 'all');
+  let committed: Promise<unknown> | undefined;
+  all.mockImplementation(() => {
+    all.mockRestore();
+    catalog.remove(catalog.indexes.get('i')!);
+    committed = store.commit().catch((error: unknown) => error);
+    void log.file.close();
+    return catalog.all();
+  });
+  await store.checkpoint();
+  expect(await committed).toBeInstanceOf(Error);
+  expect(await names(isSnapshotName)).toEqual(before);
+  expect(run(await open(), 'Row(n=7)')).toContain('[1,2]');
+});
+
 it('a log that could not write once writes nothing any more, and reports it once', async () => {
   const log = await Log.open(dir.path, 1, (error) => void failures.push(error));
   await log.append(Buffer.from('one'));

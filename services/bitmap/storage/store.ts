@@ -118,17 +118,21 @@ export class Store {
       }
       throw error;
     }
-    await this.removeOrphans();
+    await this.removeOrphans(log);
     await syncPath(directory);
     await log.removeThrough(complete);
     this.snapshotBytes = await sizeOfSnapshots(directory);
   }
 
-  /** Removes the snapshots of what was removed. */
-  private async removeOrphans(): Promise<void> {
+  /**
+   * Removes the snapshots of what was removed, once the log has that on disk: killed in between, a recovery would have half
+   * of it. Those of fields first, which cannot be read without their index.
+   */
+  private async removeOrphans(log: Log): Promise<void> {
     const { directory } = this.options;
     const expected = new Set(this.catalog.all().map(({ number }) => snapshotName(number)));
-    for (const name of await readdir(directory)) {
+    await log.settled();
+    for (const name of (await readdir(directory)).sort().reverse()) {
       if (isSnapshotName(name) && !expected.has(name)) {
         await unlink(join(directory, name));
       }
