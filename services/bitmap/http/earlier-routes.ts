@@ -10,7 +10,7 @@ import { catalogOf, findField, findIndex, param, type Routes } from './context';
 import { frameFieldObject, frameFieldsOf } from './describe';
 import { importing, mustBeProtobuf } from './import-routes';
 import { checkName, frameFieldName, readFrameFieldOptions, readFrameOptions } from './options';
-import { checkArguments, json, Refusal } from './reply';
+import { checkArguments, flag, json, Refusal } from './reply';
 
 /** What only the earlier revision has: frames with their integer fields, and its imports (specification 3, B, rule 4). */
 export const earlierRoutes: Routes = (router, context) => {
@@ -98,7 +98,7 @@ export const earlierRoutes: Routes = (router, context) => {
     await importing(ctx, store, () => {
       const { index: name, field: frame, ...bits } = readImportRequest(body);
       const index = findIndex(catalog, name, { form: 'text' });
-      importBits(catalog.write, { index, field: frameOf(index, frame) }, { ...bits, clear: false });
+      importBits(catalog.write, { index, field: frameOf(index, frame) }, { ...bits, clear: flag(ctx, 'clear') });
     });
   });
 

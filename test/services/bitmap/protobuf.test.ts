@@ -317,6 +317,9 @@ describe('the earlier revision', () => {
     ).toEqual([200, {}]);
     expect(await server.query('i', 'Sum(frame=f, field=x)')).toBe('{"results":[{"value":7,"count":2}]}');
     expect(await send('/import', 'ImportRequest', { Index: 'i', Field: 'none' })).toEqual([404, 'frame not found']);
+    const third = { Index: 'i', Field: 'f', RowIDs: [1], ColumnIDs: [3] };
+    expect(await send('/import', 'ImportRequest', third)).toEqual([200, {}]);
+    expect(await send('/import?clear=true', 'ImportRequest', third)).toEqual([200, {}]);
     const csv = await server.call('GET', '/export?index=i&frame=f&view=standard&slice=0', undefined, {
       Accept: 'text/csv',
     });
