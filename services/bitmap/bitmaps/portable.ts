@@ -55,8 +55,11 @@ function ownOrder(bytes: Uint8Array<ArrayBuffer>, width: 2 | 4): Uint8Array<Arra
   return bytes;
 }
 
-/** How the body of a container is written: `array` is an ascending list. */
-export type BodyType = 'array' | 'bits' | 'runs';
+/**
+ * How the body of a container is written: `array` is an ascending list, `runs` are starts and how many follow each, `ranges`
+ * starts and ends.
+ */
+export type BodyType = 'array' | 'bits' | 'runs' | 'ranges';
 
 /** A container as it is described before its body. */
 export interface ContainerHeader<Key> {
@@ -122,8 +125,8 @@ export function readPortable(bytes: Uint8Array): Map<number, Container> {
  * @throws BitmapFormatError
  */
 export function readContainer(from: ByteReader, type: BodyType, cardinality: number): Container {
-  if (type === 'runs') {
-    return readRuns(from, cardinality);
+  if (type === 'runs' || type === 'ranges') {
+    return readRuns(from, type, cardinality);
   }
   if (type === 'array') {
     const list = from.u16s(cardinality);
@@ -142,14 +145,14 @@ function counted(container: Container | undefined, cardinality: number): Contain
   return container;
 }
 
-function readRuns(from: ByteReader, cardinality: number): Runs {
+function readRuns(from: ByteReader, type: 'runs' | 'ranges', cardinality: number): Runs {
   const merged: number[] = [];
   let end = -2;
   let count = 0;
   for (let left = from.u16(); left > 0; left -= 1) {
     const start = from.u16();
-    const length = from.u16();
-    if (start <= end) {
+    const length = from.u16() - (type === 'ranges' ? start : 0);
+    if (start <= end || length < 0) {
       throw new BitmapFormatError('the runs of a container are not ascending');
     }
     if (start === end + 1) {

@@ -16,7 +16,7 @@ import type { ImportBudget } from './budget';
 
 /** The first two bytes of the 64-bit variant that some clients write. */
 const wideMagic = 12348;
-const containerTypes = ['array', 'bits', 'runs'] as const;
+const containerTypes = ['array', 'bits', 'ranges'] as const;
 
 /** Shards from this one on have columns that a number does not hold exactly. */
 export const maxShards = 2 ** 33;

@@ -37,7 +37,7 @@ function wide(): Uint8Array {
   headers.writeUInt32LE(3, 4);
   const list = Buffer.from(Uint16Array.of(1, 9).buffer);
   const bits = Buffer.alloc(8192, 0xff);
-  const runs = Buffer.from(Uint16Array.of(1, 10, 4).buffer);
+  const runs = Buffer.from(Uint16Array.of(1, 10, 14).buffer);
   let offset = headers.length;
   [
     { key: 5n * 16n, type: 1, cardinality: 2, body: list },
@@ -53,15 +53,15 @@ function wide(): Uint8Array {
   return Buffer.concat([headers, list, bits, runs]);
 }
 
-/** So many rows of the 64-bit variant, each with one container: the runs of a start and of how many follow it. */
-function wideRows(rows: number, runs: readonly [start: number, more: number][], firstRow = 0): Buffer {
+/** So many rows of the 64-bit variant, each with one container: its runs are a start and an end, as the original has them. */
+function wideRows(rows: number, runs: readonly [start: number, last: number][], firstRow = 0): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt16LE(12348, 0);
   head.writeUInt32LE(rows, 4);
   const headers = Buffer.alloc(12 * rows);
   const offsets = Buffer.alloc(4 * rows);
   const body = Buffer.from(Uint16Array.of(runs.length, ...runs.flat()).buffer);
-  const cardinality = runs.reduce((sum, [, more]) => sum + more + 1, 0);
+  const cardinality = runs.reduce((sum, [start, last]) => sum + last - start + 1, 0);
   for (let row = 0; row < rows; row += 1) {
     headers.writeBigUInt64LE(BigInt(firstRow + row) * 16n, 12 * row);
     headers.writeUInt16LE(3, 12 * row + 8);
@@ -176,8 +176,8 @@ describe('roaring imports', () => {
   });
 
   it('are refused whole when they would take too much once they are expanded', async () => {
-    for (const runs of [[[0, 65_535]], [[7, 0]]] as [number, number][][]) {
-      const data = wideRows(runs[0]![1] > 0 ? 16_000 : 100_001, runs, 100_000);
+    for (const runs of [[[0, 65_535]], [[7, 7]]] as [number, number][][]) {
+      const data = wideRows(runs[0]![1] > 7 ? 16_000 : 100_001, runs, 100_000);
       expect(await send('a/import-roaring/0', { views: [{ Data: data }] })).toEqual([
         413,
         { Err: expect.stringMatching(/import (them )?in parts/) },
@@ -195,15 +195,18 @@ describe('roaring imports', () => {
   it('take neighbouring runs for one, and refuse runs and containers that do not ascend', async () => {
     const runs: [number, number][] = [
       [0, 4],
-      [5, 4],
-      [20, 0],
+      [5, 9],
+      [20, 20],
     ];
     expect(await send('a/import-roaring/0', { views: [{ Data: wideRows(1, runs, 70) }] })).toEqual([200, {}]);
     expect(await columns('Row(a=70)')).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20]);
     const refused = [400, { Err: expect.stringContaining('ascending') }];
-    for (const wrong of [[...runs].reverse(), [...runs, [18, 5]] as [number, number][]]) {
+    for (const wrong of [[...runs].reverse(), [...runs, [18, 23]] as [number, number][]]) {
       expect(await send('a/import-roaring/0', { views: [{ Data: wideRows(1, wrong) }] })).toEqual(refused);
     }
+    const backwards = wideRows(1, [[5, 9]], 71);
+    backwards.writeUInt16LE(10, backwards.length - 4);
+    expect(await send('a/import-roaring/0', { views: [{ Data: backwards }] })).toEqual(refused);
     const twice = wideRows(2, runs);
     twice.writeBigUInt64LE(0n, 8 + 12);
     expect(await send('a/import-roaring/0', { views: [{ Data: twice }] })).toEqual(refused);
