@@ -23,6 +23,14 @@ export function viewsAt(time: Minutes, quantum: TimeQuantum): string[] {
   return units.filter((unit) => quantum.includes(unit)).map((unit) => digits.slice(0, nameLengths[unit]));
 }
 
+/** A view with those of the longer times that it is in, of the units of the quantum: what is in it is in them. */
+export const viewsAround = (view: string, quantum: TimeQuantum): string[] => [
+  ...units
+    .filter((unit) => quantum.includes(unit) && nameLengths[unit] < view.length)
+    .map((unit) => view.slice(0, nameLengths[unit])),
+  view,
+];
+
 function dateOf(view: string): Date {
   const part = (from: number, length: number, fallback: number): number =>
     view.length > from ? Number(view.slice(from, from + length)) : fallback;

@@ -1,10 +1,10 @@
 import type { Index } from '../engine/catalog';
-import type { Write } from '../engine/change';
+import type { Change, Write } from '../engine/change';
 import { type ColumnList, columnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import type { KeyTable } from '../engine/keys';
-import { type Minutes, standardView, viewsAt } from '../engine/time-quantum';
+import { type Minutes, standardView, viewsAround, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
 import { ImportBudget } from './budget';
 import { ImportError } from './import-error';
@@ -155,6 +155,9 @@ export function importBits(write: Write, { index, field }: { index: Index; field
   if (hasTimes && !options.timeQuantum) {
     throw new ImportError(`the field ${field.name} has no time quantum`);
   }
+  if (options.noStandardView && !imported.clear && (!hasTimes || imported.timestamps.includes(0))) {
+    throw new ImportError(`the field ${field.name} has no view for bits without a time`);
+  }
   if (options.type === 'bool' && imported.rows.some((row) => row > 1)) {
     throw new ImportError('a bool field has the rows 0 and 1 only');
   }
@@ -168,26 +171,52 @@ export function importBits(write: Write, { index, field }: { index: Index; field
   if (options.type === 'mutex' || options.type === 'bool') {
     importExclusive(write, field, { rows, columns, clear: imported.clear });
   } else {
-    const bits: Bits = new Map();
-    const budget = new ImportBudget();
-    if (!options.noStandardView) {
-      bits.set(standardView, groupByRow(rows, columns, budget));
-    }
-    for (const [at, column] of hasTimes ? columns.entries() : []) {
-      const row = rows[at] ?? 0;
-      const time = imported.timestamps[at] ?? 0;
-      if (time === 0) {
-        continue;
-      }
-      for (const view of viewsAt(minutesOf(time), options.timeQuantum ?? '')) {
-        columnsOf(rowsOf(bits, view), row, budget).push(column);
-      }
-    }
-    writeBits(write, field, { bits, clear: imported.clear });
+    const { timestamps, clear } = imported;
+    const named: NamedBits = { rows, columns, timestamps, budget: new ImportBudget() };
+    const bits = bitsByView(field, named);
+    const removals = clear && options.timeQuantum ? removalsAtAllTimes(field, named) : [];
+    writeBits(write, field, { bits, clear });
+    removals.forEach(write);
   }
   if (!imported.clear) {
     setExisting(write, index, columnList(columns));
   }
+}
+
+/** What an import of bits names, after its keys became ids. */
+interface NamedBits extends Pick<BitImport, 'rows' | 'columns' | 'timestamps'> {
+  budget: ImportBudget;
+}
+
+/** A bit is in the standard view and in those of its time. */
+function bitsByView({ options }: Field, { rows, columns, timestamps, budget }: NamedBits): Bits {
+  const bits: Bits = new Map();
+  if (!options.noStandardView) {
+    bits.set(standardView, groupByRow(rows, columns, budget));
+  }
+  for (const [at, time] of timestamps.entries()) {
+    for (const view of time === 0 ? [] : viewsAt(minutesOf(time), options.timeQuantum ?? '')) {
+      columnsOf(rowsOf(bits, view), rows[at] ?? 0, budget).push(columns[at] ?? 0);
+    }
+  }
+  return bits;
+}
+
+/** What clears bits without a time at all times, as `Clear` does. */
+function removalsAtAllTimes(field: Field, { rows, columns, timestamps, budget }: NamedBits): Change[] {
+  const hasNoTime = (_: Int, at: number): boolean => (timestamps[at] ?? 0) === 0;
+  const removals: Change[] = [];
+  for (const [row, list] of groupByRow(rows.filter(hasNoTime), columns.filter(hasNoTime), new ImportBudget())) {
+    const named = ColumnSet.of(list);
+    for (const [view, { rows: held }] of field.views) {
+      const present = view === standardView ? undefined : held.get(row)?.and(named);
+      if (present && !present.isEmpty) {
+        budget.row();
+        removals.push({ kind: 'columns', target: field.number, view, row, columns: present, mode: 'remove' });
+      }
+    }
+  }
+  return removals;
 }
 
 function writeBits(write: Write, field: Field, { bits, clear }: { bits: Bits; clear: boolean }): void {
@@ -293,7 +322,10 @@ export function importPositions(
   for (const [view, rows] of views) {
     for (const [row, columns] of rows) {
       all.addAll(columns);
-      write({ kind: 'columns', target, view, row, columns, mode: clear ? 'remove' : 'add' });
+      // A query of a long time reads the view of that, and no shorter ones in it.
+      for (const name of clear ? [view] : viewsAround(view, field.options.timeQuantum ?? '')) {
+        write({ kind: 'columns', target, view: name, row, columns, mode: clear ? 'remove' : 'add' });
+      }
     }
   }
   if (clear || !index.options.trackExistence) {

@@ -80,6 +80,8 @@ describe('roaring imports', () => {
     expect(await send('t/import-roaring/2', { views })).toEqual([200, {}]);
     expect(await columns('Row(t=50)')).toEqual([2097153, 2097154]);
     expect(await columns('Row(t=50, from=2018-01-01T00:00, to=2018-03-01T00:00)')).toEqual([2097154]);
+    // A query of a longer time reads the view of that.
+    expect(await columns('Row(t=50, from=2017-01-01T00:00, to=2020-01-01T00:00)')).toEqual([2097154]);
     const clear = { Clear: true, views: [{ Name: '', Data: portable([position(50, 1)]) }] };
     expect(await send('t/import-roaring/2', clear)).toEqual([200, {}]);
     expect(await columns('Row(t=50)')).toEqual([2097154]);
