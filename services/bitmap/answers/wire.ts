@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Reader, Writer } from 'protobufjs/minimal';
 import { type Int, toInt } from '../int';
 import { finish, type Steps } from '../steps';
@@ -7,6 +8,7 @@ export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
+const varint = 0;
 const lengthDelimited = 2;
 
 /** Entries of a list, a byte each at least: others wait while they are imported, about a second for as many. */
@@ -19,17 +21,21 @@ export class ValueReader {
     private readonly wireType: number,
   ) {}
 
-  text = (): string => this.delimited().string();
-  bytes = (): Uint8Array => this.delimited().bytes();
-  bool = (): boolean => this.varint() !== 0n;
-  unsigned = (): Int => readVarint(this.reader);
+  bytes = (): Uint8Array => this.typed(lengthDelimited).bytes();
+  bool = (): boolean => this.unsigned() !== 0;
+  unsigned = (): Int => readVarint(this.typed(varint));
 
-  private varint(): bigint {
-    return BigInt(readVarint(this.reader));
+  /** @throws ProtobufError for what is not UTF-8: different keys would become the same text */
+  text(): string {
+    const bytes = this.bytes();
+    if (!isUtf8(bytes)) {
+      throw new ProtobufError('a text is not valid UTF-8');
+    }
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   }
 
-  private delimited(): Reader {
-    if (this.wireType !== lengthDelimited) {
+  private typed(wireType: number): Reader {
+    if (this.wireType !== wireType) {
       throw new ProtobufError('a field is of the wrong type');
     }
     return this.reader;
@@ -59,7 +65,7 @@ export class ValueReader {
   private each(visit: (value: Int) => void): void {
     const { reader } = this;
     if (this.wireType !== lengthDelimited) {
-      return visit(readVarint(reader));
+      return visit(this.unsigned());
     }
     const end = reader.uint32() + reader.pos;
     if (end > reader.len) {
@@ -67,6 +73,9 @@ export class ValueReader {
     }
     while (reader.pos < end) {
       visit(readVarint(reader));
+    }
+    if (reader.pos !== end) {
+      throw new ProtobufError('a list ends in the middle of a number');
     }
   }
 }

@@ -1,3 +1,4 @@
+import { isWellFormed } from '../../../platform/text/well-formed';
 import { parseError, type QueryError } from './errors';
 
 const run = /[A-Za-z0-9_:.-]+/y;
@@ -85,6 +86,9 @@ export class Scanner {
     }
     if (this.peek() === quote) {
       this.at += 1;
+      if (!isWellFormed(text)) {
+        throw parseError('this text has half of a character', this.text, start);
+      }
       return text;
     }
     throw parseError('this text has no closing quote', this.text, start);

@@ -1,4 +1,4 @@
-import { sendImport } from './protobuf';
+import { encode, protobufHeaders, sendImport } from './protobuf';
 import { type ServerUnderTest, serverUnderTest } from './server';
 
 let server: ServerUnderTest;
@@ -68,4 +68,26 @@ describe('an import request', () => {
       );
     },
   );
+
+  it('is refused with fields of a wrong type, numbers that leave their list, and texts that are not UTF-8', async () => {
+    const post = async (bytes: Uint8Array) => {
+      const { status } = await server.call('POST', '/index/k/field/keyed/import', bytes, protobufHeaders);
+      return status;
+    };
+    const good = encode('ImportRequest', { RowKeys: ['r'], ColumnKeys: ['c'] });
+    expect(await post(good)).toBe(200);
+    // Field 4, row ids: of 64 bits; field 3, the shard: a text; field 5, columns: the last number has one byte more.
+    for (const extra of [
+      [0x21, 1, 0, 0, 0, 0, 0, 0, 0],
+      [0x1a, 1, 49],
+      [0x2a, 1, 0x80, 1],
+    ]) {
+      expect([extra, await post(Buffer.concat([good, Buffer.from(extra)]))]).toEqual([extra, 400]);
+    }
+    for (const byte of [0xfe, 0xff]) {
+      expect(await post(Buffer.from([0x3a, 1, byte, 0x42, 1, byte]))).toBe(400);
+    }
+    expect(await server.query('k', 'Rows(keyed)')).toBe('{"results":[{"rows":null,"keys":["r"]}]}');
+    expect(await server.query('k', 'Set("\\ud800", keyed="x")')).toContain('half of a character');
+  });
 });
