@@ -145,10 +145,16 @@ export const serverRoutes: Routes = (router, context) => {
 };
 
 /** The view that an export is of: `standard` unless given, or one of a time: `standard_2017`. */
-function viewArgument(ctx: Context, { options }: Field): string {
+function viewArgument(ctx: Context, { options, values }: Field): string {
   const name = argument(ctx, 'view') ?? 'standard';
   const time = name.replace(/^standard_/, '');
+  if (values) {
+    throw new Refusal(400, 'an integer field has no rows to export', { form: 'error' });
+  }
   if (name === 'standard') {
+    if (options.noStandardView) {
+      throw new Refusal(400, 'the field has no standard view; export one of a time: standard_2017', { form: 'error' });
+    }
     return standardView;
   }
   if (name === time || !isTimeView(time, options.timeQuantum ?? '')) {

@@ -225,6 +225,13 @@ describe('the server', () => {
     await post('/index/keyed/field/k', '{"options":{"keys":true}}');
     await server.query('keyed', `Set("a,b", k="x")`);
     expect(await outcome(get('/export?index=keyed&field=k&shard=0', csv))).toEqual([200, 'x,"a,b"']);
+    await post('/index/keyed/field/n', '{"options":{"type":"int"}}');
+    await post('/index/keyed/field/t', '{"options":{"type":"time","timeQuantum":"Y","noStandardView":true}}');
+    await server.query('keyed', 'Set("a", n=5) Set("a", t=1, 2017-01-01T00:00)');
+    const refused = (message: string) => [400, expect.stringContaining(message)];
+    expect(await outcome(get('/export?index=keyed&field=n&shard=0', csv))).toEqual(refused('no rows to export'));
+    expect(await outcome(get('/export?index=keyed&field=t&shard=0', csv))).toEqual(refused('no standard view'));
+    expect(await outcome(get('/export?index=keyed&field=t&shard=0&view=standard_2017', csv))).toEqual([200, '1,a']);
   });
 
   it('exports a shard as it is read, without putting its lines together before', async () => {
