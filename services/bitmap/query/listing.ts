@@ -59,7 +59,8 @@ function* rowsOf(scope: Scope, field: Field, call: Call): Steps<Int[]> {
   const after = previous && rowNamed(field, previous.value, previous.at);
   const columnGiven = call.args.get('column');
   const column = columnGiven && columnNamed(scope, columnGiven.value, columnGiven.at);
-  if (columnGiven && column === undefined) {
+  // A key that was never used has no columns, and would come after all that were.
+  if ((columnGiven && column === undefined) || (previous && after === undefined)) {
     return [];
   }
   const views = yield* listedViews(field, call);

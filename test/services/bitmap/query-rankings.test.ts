@@ -224,9 +224,10 @@ describe('keys', () => {
       ],
       { id: 0, key: 'x', count: 1 },
     ]);
-    expect(i.run('Rows(k, previous="x") Rows(k, column="amy") Rows(k, column="nobody")')).toEqual([
+    expect(i.run('Rows(k, previous="x") Rows(k, column="amy") Rows(k, column="z") Rows(k, previous="z")')).toEqual([
       { rows: null, keys: ['y'] },
       { rows: null, keys: ['y'] },
+      { rows: null, keys: [] },
       { rows: null, keys: [] },
     ]);
   });
