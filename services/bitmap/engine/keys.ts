@@ -28,3 +28,23 @@ export class KeyTable {
     return this.keys;
   }
 }
+
+/** So many keys, and characters of keys, are one change, and one part of a snapshot: each becomes one text. */
+const most = { keys: 10_000, characters: 1_048_576 };
+
+/** Keys in batches, with the id of the first one of each; a key may be longer than a batch. */
+export function* keyBatches(
+  keys: readonly string[],
+  first: number,
+): Generator<{ first: number; keys: readonly string[] }> {
+  let from = 0;
+  let characters = 0;
+  for (let to = 1; to <= keys.length; to += 1) {
+    characters += keys[to - 1]?.length ?? 0;
+    const isLast = to === keys.length;
+    if (isLast || to - from === most.keys || characters + (keys[to]?.length ?? 0) > most.characters) {
+      yield { first: first + from, keys: keys.slice(from, to) };
+      [from, characters] = [to, 0];
+    }
+  }
+}

@@ -3,7 +3,7 @@ import type { Change, Write } from '../engine/change';
 import { type ColumnList, columnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
-import type { KeyTable } from '../engine/keys';
+import { keyBatches, type KeyTable } from '../engine/keys';
 import { type Minutes, standardView, viewsAround, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
 import { ImportBudget } from './budget';
@@ -28,8 +28,8 @@ export function translate(write: Write, owner: { number: number; keys: KeyTable 
   checkKeys(keys);
   const first = owner.keys.size + 1;
   const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
-  if (unknown.length > 0) {
-    write({ kind: 'keys', target: owner.number, first, keys: unknown });
+  for (const batch of keyBatches(unknown, first)) {
+    write({ kind: 'keys', target: owner.number, ...batch });
   }
   return keys.map((key) => owner.keys.id(key) ?? 0);
 }

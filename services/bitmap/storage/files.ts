@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const asideName = (name: string): string => `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}`;
@@ -19,4 +19,27 @@ export async function quarantineBytes(directory: string, name: string, bytes: Bu
   const path = join(folder, asideName(name));
   await writeFile(path, bytes);
   return path;
+}
+
+/** So much is read at once: systems read less than 2 GiB. */
+const readSize = 1_073_741_824;
+
+/** All bytes of a file, also where there are more than 2 GiB, which `readFile` refuses. */
+export async function readWhole(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.allocUnsafe(size);
+    let at = 0;
+    while (at < size) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(size - at, readSize), at);
+      if (bytesRead === 0) {
+        break;
+      }
+      at += bytesRead;
+    }
+    return bytes.subarray(0, at);
+  } finally {
+    await file.close();
+  }
 }

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, readFile, truncate, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { syncPath } from '../../../platform/processes/disk/sync-path';
+import { readWhole } from './files';
 import { frameAt, frameHeader, headerSize, nextFrame } from './frames';
 
 const nameOf = (segment: number): string => `log-${String(segment).padStart(10, '0')}`;
@@ -37,7 +38,7 @@ export interface SegmentReading {
  */
 export async function readSegment(directory: string, segment: number): Promise<SegmentReading> {
   const file = join(directory, nameOf(segment));
-  const bytes = await readFile(file);
+  const bytes = await readWhole(file);
   const reading: SegmentReading = { bodies: [], findings: [], damaged: [] };
   let at = 0;
   while (at < bytes.length) {

@@ -7,6 +7,7 @@ import type { AttributePatch } from '../engine/attributes';
 import type { Catalog, Index } from '../engine/catalog';
 import type { ColumnSet } from '../engine/column-set';
 import { Field } from '../engine/field';
+import { keyBatches } from '../engine/keys';
 import type { FieldOptions, IndexOptions } from '../engine/options';
 import { ByteReader, ByteWriter, DamagedBytesError } from './bytes';
 import { frameHeader, headerSize } from './frames';
@@ -38,7 +39,6 @@ const slicesOf = (field: Field): ColumnSet[] =>
   field.values ? [field.values.columns, field.values.negative, ...field.values.slices] : [];
 
 const attributesPerFrame = 1_000;
-const keysPerFrame = 10_000;
 /** So much is collected before it is written, and before others get their turn. */
 const writeSize = 1_048_576;
 
@@ -70,11 +70,10 @@ function* framesOf(thing: Index | Field): Generator<Buffer> {
     }
     yield writer.take();
   }
-  const keys = thing.keys.all();
-  for (let from = 0; from < keys.length; from += keysPerFrame) {
+  for (const { first, keys } of keyBatches(thing.keys.all(), 1)) {
     writer.u8(codes.keys);
-    writer.u32(from + 1);
-    writer.text(JSON.stringify(keys.slice(from, from + keysPerFrame)));
+    writer.u32(first);
+    writer.text(JSON.stringify(keys));
     yield writer.take();
   }
 }

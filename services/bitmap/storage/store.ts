@@ -21,6 +21,8 @@ export interface StoreOptions {
 }
 
 const defaultCheckpointBytes = 64 * 1_048_576;
+/** However large the data is, the log does not grow beyond this before snapshots are written: a recovery reads a segment whole. */
+const maxLogBytes = 1_073_741_824;
 
 /**
  * The catalog with its files: a log of changes that makes each write durable before it is acknowledged, and a snapshot for
@@ -82,7 +84,7 @@ export class Store {
     }
     await this.log.append(this.writer.take());
     const { checkpointBytes = defaultCheckpointBytes } = this.options;
-    if (this.log.size > Math.max(checkpointBytes, this.snapshotBytes / 2)) {
+    if (this.log.size > Math.max(checkpointBytes, Math.min(this.snapshotBytes / 2, maxLogBytes))) {
       void this.checkpoint();
     }
   }
