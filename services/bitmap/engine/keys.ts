@@ -1,10 +1,18 @@
 /** Hands out ids from 1 for texts, in order of first use, and never another one for the same text. */
 export class KeyTable {
+  /** Keys of one table: a Map has room for 2^24 entries. */
+  static readonly most: number = 16_000_000;
+
   private readonly ids = new Map<string, number>();
   private readonly keys: string[] = [];
 
   get size(): number {
     return this.keys.length;
+  }
+
+  /** What is wrong with so many keys more, if anything. */
+  refusalOf(more: number): string | undefined {
+    return this.size + more > KeyTable.most ? `there are at most ${KeyTable.most} keys of one kind` : undefined;
   }
 
   id(key: string): number | undefined {

@@ -28,6 +28,10 @@ export function translate(write: Write, owner: { number: number; keys: KeyTable 
   checkKeys(keys);
   const first = owner.keys.size + 1;
   const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
+  const refusal = owner.keys.refusalOf(unknown.length);
+  if (refusal) {
+    throw new ImportError(refusal);
+  }
   for (const batch of keyBatches(unknown, first)) {
     write({ kind: 'keys', target: owner.number, ...batch });
   }

@@ -77,9 +77,7 @@ export function rowForWrite(
   if (row !== undefined) {
     return row;
   }
-  const first = field.keys.size + 1;
-  write({ kind: 'keys', target: field.number, first, keys: [textOf(value) ?? ''] });
-  return first;
+  return newKey(write, field, { value, at });
 }
 
 /** The column that a value names; undefined for a key that was never used. */
@@ -98,8 +96,21 @@ export function columnForWrite(scope: Scope, value: Value | undefined, at: numbe
   if (column !== undefined) {
     return column;
   }
-  const first = scope.index.keys.size + 1;
-  scope.write({ kind: 'keys', target: scope.index.number, first, keys: [textOf(value) ?? ''] });
+  return newKey(scope.write, scope.index, { value, at });
+}
+
+/** @throws CallError when there are as many keys as may be */
+function newKey(
+  write: Write,
+  { number: target, keys }: Index | Field,
+  { value, at }: { value: Value | undefined; at: number },
+): number {
+  const refusal = keys.refusalOf(1);
+  if (refusal) {
+    throw new CallError(refusal, at);
+  }
+  const first = keys.size + 1;
+  write({ kind: 'keys', target, first, keys: [textOf(value) ?? ''] });
   return first;
 }
 

@@ -64,11 +64,12 @@ function* set(scope: Scope, call: Call): Steps<boolean> {
   rowOrValueIsNameable(field, argument);
   const others = yield* otherRows(scope, field, { column: columnArgument, row: argument });
   const column = columnForWrite(scope, columnArgument.value, columnArgument.at);
-  markExisting(scope, column);
   if (value !== undefined) {
+    markExisting(scope, column);
     return scope.write({ kind: 'value', target: field.number, column, value });
   }
   const row = rowForWrite(scope, field, { value: argument.value, at: argument.at });
+  markExisting(scope, column);
   for (const other of others) {
     scope.write({ kind: 'bit', target: field.number, view: standardView, row: other, column, present: false });
   }

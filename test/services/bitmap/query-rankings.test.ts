@@ -1,3 +1,5 @@
+import { KeyTable } from '../../../services/bitmap/engine/keys';
+import { importBits } from '../../../services/bitmap/imports/import';
 import { type IndexUnderTest, indexUnderTest } from './index-under-test';
 
 let i: IndexUnderTest;
@@ -230,6 +232,29 @@ describe('keys', () => {
       { rows: null, keys: [] },
       { rows: null, keys: [] },
     ]);
+  });
+
+  it('are no more than there is room for, and refused before anything is written', () => {
+    const most = jest.replaceProperty(KeyTable, 'most', 2);
+    try {
+      i.run('Set("amy", k="x") Set("amy", k="y") Set("bob", k="x")');
+      const written = i.changes.length;
+      for (const query of [
+        'Set("cat", k="x")',
+        'Set("amy", k="z")',
+        'SetRowAttrs(k, "z", a=1)',
+        'SetColumnAttrs("cat", a=1)',
+      ]) {
+        expect([query, i.error(query)]).toEqual([query, expect.stringContaining('at most 2 keys')]);
+      }
+      const field = i.index.fields.get('k')!;
+      const columnKeys = ['amy', 'cat'];
+      const bits = { rows: [], rowKeys: ['x', 'x'], columns: [], columnKeys, timestamps: [], clear: false };
+      expect(() => importBits(i.catalog.write, { index: i.index, field }, bits)).toThrow('at most 2 keys');
+      expect(i.changes).toHaveLength(written);
+    } finally {
+      most.restore();
+    }
   });
 
   it('are not created by reading', () => {
