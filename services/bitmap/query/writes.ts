@@ -217,6 +217,9 @@ function setRowAttributes(scope: Scope, call: Call): Result {
     throw new CallError('SetRowAttrs needs a field and a row', call.at);
   }
   const field = fieldOf(scope, fieldName, call.at);
+  if (field.values) {
+    throw new CallError('an integer field has no rows that could have attributes', row.at);
+  }
   const patch = patchOf(call);
   const id = rowForWrite(scope, field, { value: row.value, at: row.at });
   scope.write({ kind: 'attributes', target: field.number, id, patch });

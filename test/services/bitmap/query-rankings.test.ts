@@ -172,6 +172,7 @@ describe('attributes and options', () => {
     expect(i.run('Row(a=1)', { excludeAttributes: true })).toEqual([{ attrs: {}, columns: [] }]);
     expect(i.error('SetRowAttrs(a, 1, x=[1])')).toContain('an attribute is');
     expect(i.error('SetRowAttrs(a, 1)')).toContain('at least one attribute');
+    expect(i.error('SetRowAttrs(v, 1, x=1)')).toContain('an integer field has no rows');
   });
 
   it('of columns are shown when asked for', () => {
