@@ -146,19 +146,23 @@ function counted(container: Container | undefined, cardinality: number): Contain
 }
 
 function readRuns(from: ByteReader, type: 'runs' | 'ranges', cardinality: number): Runs {
-  const merged: number[] = [];
+  const read = from.u16s(2 * from.u16());
+  const merged = new Uint16Array(read.length);
+  let last = -2;
   let end = -2;
   let count = 0;
-  for (let left = from.u16(); left > 0; left -= 1) {
-    const start = from.u16();
-    const length = from.u16() - (type === 'ranges' ? start : 0);
+  for (let at = 0; at < read.length; at += 2) {
+    const start = read[at] ?? 0;
+    const length = (read[at + 1] ?? 0) - (type === 'ranges' ? start : 0);
     if (start <= end || length < 0) {
       throw new BitmapFormatError('the runs of a container are not ascending');
     }
     if (start === end + 1) {
-      merged.push((merged.pop() ?? 0) + length + 1);
+      merged[last + 1] = (merged[last + 1] ?? 0) + length + 1;
     } else {
-      merged.push(start, length);
+      last += 2;
+      merged[last] = start;
+      merged[last + 1] = length;
     }
     end = start + length;
     count += length + 1;
@@ -169,7 +173,7 @@ function readRuns(from: ByteReader, type: 'runs' | 'ranges', cardinality: number
   if (count !== cardinality) {
     throw new BitmapFormatError(wrongCount);
   }
-  return { runs: Uint16Array.from(merged), count };
+  return { runs: merged.slice(0, last + 2), count };
 }
 
 /** Where the parts of the portable format are, in bytes. */

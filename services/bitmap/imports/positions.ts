@@ -1,4 +1,4 @@
-import type { Container } from '../bitmaps/containers';
+import { type Container, sizeOf } from '../bitmaps/containers';
 import {
   BitmapFormatError,
   ByteReader,
@@ -63,11 +63,12 @@ export function readPositions(
 
 type Read = readonly [key: Int, container: Container, expandedSize: number];
 
-const readOne = <Key extends Int>(from: ByteReader, { key, type, cardinality }: ContainerHeader<Key>): Read => [
-  key,
-  readContainer(from, type, cardinality),
-  containerBytes + Math.min(2 * cardinality, containerWidth / 8),
-];
+/** Its runs may take more than its columns as bits do, and containers may name the same bytes as theirs. */
+function readOne<Key extends Int>(from: ByteReader, { key, type, cardinality }: ContainerHeader<Key>): Read {
+  const container = readContainer(from, type, cardinality);
+  const expanded = Math.min(2 * cardinality, containerWidth / 8);
+  return [key, container, containerBytes + Math.max(expanded, sizeOf(container))];
+}
 
 function* readNarrow(bytes: Uint8Array): Generator<Read> {
   const from = new ByteReader(bytes);

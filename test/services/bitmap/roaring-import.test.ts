@@ -188,6 +188,21 @@ describe('roaring imports', () => {
     }
   });
 
+  it('are refused when containers share runs that take more than bits would', async () => {
+    const runs = Array.from({ length: 32_768 }, (_, at): [number, number] => [2 * at, 2 * at]);
+    const rows = 15_000;
+    const headers = wideRows(rows, [[0, 0]], 200_000).subarray(0, 8 + 16 * rows);
+    for (let row = 0; row < rows; row += 1) {
+      headers.writeUInt16LE(runs.length - 1, 8 + 12 * row + 10);
+      headers.writeUInt32LE(headers.length, 8 + 12 * rows + 4 * row);
+    }
+    const shared = Buffer.concat([headers, wideRows(1, runs).subarray(8 + 16)]);
+    expect(shared.length).toBeLessThan(400_000);
+    const started = performance.now();
+    expect((await send('a/import-roaring/0', { views: [{ Data: shared }] }))[0]).toBe(413);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
   it('are refused with more views than a request may have', async () => {
     const views = Array.from({ length: 4_097 }, () => ({ Name: '', Data: portable([position(62, 1)]) }));
     expect((await send('a/import-roaring/0', { views: views.slice(1) }))[0]).toBe(200);
