@@ -250,9 +250,12 @@ function importExclusive(
   }
   if (!clear) {
     const all = ColumnSet.of([...chosen.keys()]);
-    const view = standardView;
-    for (const row of [...(field.views.get(view)?.rows.keys() ?? [])]) {
-      write({ kind: 'columns', target: field.number, view, row, columns: all, mode: 'remove' });
+    for (const [row, columns] of [...(field.views.get(standardView)?.rows ?? [])]) {
+      // What it has of them only: the log retains all that is named.
+      const present = columns.and(all);
+      if (!present.isEmpty) {
+        write({ kind: 'columns', target: field.number, view: standardView, row, columns: present, mode: 'remove' });
+      }
     }
   }
   writeBits(write, field, { bits: new Map([[standardView, byRow]]), clear });

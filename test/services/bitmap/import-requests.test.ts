@@ -10,6 +10,7 @@ beforeAll(async () => {
     a: {},
     keyed: { keys: true },
     v: { type: 'int' },
+    m: { type: 'mutex' },
     t: { type: 'time', timeQuantum: 'YMD' },
     timed: { type: 'time', timeQuantum: 'YMD', noStandardView: true },
   })) {
@@ -68,6 +69,20 @@ describe('an import request', () => {
       );
     },
   );
+
+  it('of a mutex field is in the log with the bits that rows lose, and not with all for each row', async () => {
+    const ColumnIDs = Array.from({ length: 20_000 }, (_, at) => 50 * at);
+    const bits = (shift: number) => ({ RowIDs: ColumnIDs.map((_, at) => (at + shift) % 1_000), ColumnIDs });
+    const logBytes = async () =>
+      Number(/bitmap_log_bytes (\d+)/.exec((await server.call('GET', '/metrics')).text)?.[1]);
+    expect(await send('m', 'ImportRequest', bits(0))).toEqual([200, {}]);
+    const before = await logBytes();
+    expect(await send('m', 'ImportRequest', bits(1))).toEqual([200, {}]);
+    expect((await logBytes()) - before).toBeLessThan(1_000_000);
+    expect(await server.query('i', 'Count(Row(m=0)) Count(Row(m=1)) Row(m=1000) Rows(m, column=0)')).toBe(
+      '{"results":[20,20,{"attrs":{},"columns":[]},{"rows":[1]}]}',
+    );
+  });
 
   it('is refused with fields of a wrong type, numbers that leave their list, and texts that are not UTF-8', async () => {
     const post = async (bytes: Uint8Array) => {
