@@ -138,26 +138,13 @@ export class BitSlices {
     const negative: Int[] = [];
     const ones: Int[][] = [];
     let total: Int = 0;
-    for (const [at, column] of columns.entries()) {
-      const value = values[at] ?? 0;
+    for (const at of inOrder(columns)) {
+      const [column, value] = [columns[at] ?? 0, values[at] ?? 0];
       total = add(total, value);
       if (value < 0) {
         negative.push(column);
       }
-      let rest = value < 0 ? negate(value) : value;
-      for (let bit = 0; rest > 0; bit += 1) {
-        if (typeof rest === 'number') {
-          if (rest % 2 === 1) {
-            (ones[bit] ??= []).push(column);
-          }
-          rest = Math.floor(rest / 2);
-        } else {
-          if ((rest & 1n) === 1n) {
-            (ones[bit] ??= []).push(column);
-          }
-          rest = toInt(rest >> 1n);
-        }
-      }
+      addOnes(ones, column, value < 0 ? negate(value) : value);
     }
     this.grow(ones.length);
     this.columns.addAll(columnSet);
@@ -366,6 +353,28 @@ export class BitSlices {
   compact(): void {
     for (const set of [this.columns, this.negative, ...this.slices]) {
       set.compact();
+    }
+  }
+}
+
+/** Where the columns are, from the lowest on: each list of digits is then in order, and none has to be sorted. */
+function inOrder(columns: readonly Int[]): Iterable<number> {
+  if (columns.every((column, at) => at === 0 || (columns[at - 1] ?? 0) < column)) {
+    return columns.keys();
+  }
+  return Uint32Array.from(columns.keys()).sort((a, b) => compare(columns[a] ?? 0, columns[b] ?? 0));
+}
+
+/** Adds a column to the list of every digit that is one in a magnitude. */
+function addOnes(ones: Int[][], column: Int, magnitude: Int): void {
+  const isNumber = typeof magnitude === 'number';
+  const halves = isNumber
+    ? [magnitude % 2 ** 32, Math.floor(magnitude / 2 ** 32)]
+    : [Number(magnitude & 0xffffffffn), Number(magnitude >> 32n)];
+  for (const [at, half] of halves.entries()) {
+    // The lowest one is taken away until there is none.
+    for (let rest = half | 0; rest !== 0; rest &= rest - 1) {
+      (ones[32 * at + 31 - Math.clz32(rest & -rest)] ??= []).push(column);
     }
   }
 }

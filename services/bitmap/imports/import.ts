@@ -4,17 +4,18 @@ import { type ColumnList, columnList } from '../engine/column-list';
 import { ColumnSet } from '../engine/column-set';
 import type { Field } from '../engine/field';
 import { keyBatches, type KeyTable } from '../engine/keys';
-import { type Minutes, standardView, viewsAround, viewsAt } from '../engine/time-quantum';
+import { standardView, viewsAround, viewsAt } from '../engine/time-quantum';
 import { type Int, maxInt64 } from '../int';
 import { ImportBudget } from './budget';
 import { ImportError } from './import-error';
 
-const minuteNanoseconds = 60_000_000_000n;
+const hourNanoseconds = 3_600_000_000_000n;
 
-/** The minute of a time in nanoseconds, also before 1970: bigints are divided towards 0. */
-function minutesOf(nanoseconds: Int): Minutes {
+/** The hour of a time in nanoseconds, the shortest unit of a view, also before 1970: bigints are divided towards 0. */
+function hoursOf(nanoseconds: Int): number {
   const time = BigInt(nanoseconds);
-  return Number(time / minuteNanoseconds) - (time % minuteNanoseconds < 0n ? 1 : 0);
+  const hours = time / hourNanoseconds;
+  return Number(hours) - (time < hours * hourNanoseconds ? 1 : 0);
 }
 
 function checkKeys(keys: readonly string[]): void {
@@ -198,9 +199,20 @@ function bitsByView({ options }: Field, { rows, columns, timestamps, budget }: N
   if (!options.noStandardView) {
     bits.set(standardView, groupByRow(rows, columns, budget));
   }
+  // Many bits have times of the same hour, which are in the same views.
+  const ofHours = new Map<number, RowBits[]>();
   for (const [at, time] of timestamps.entries()) {
-    for (const view of time === 0 ? [] : viewsAt(minutesOf(time), options.timeQuantum ?? '')) {
-      columnsOf(rowsOf(bits, view), rows[at] ?? 0, budget).push(columns[at] ?? 0);
+    if (time === 0) {
+      continue;
+    }
+    const hour = hoursOf(time);
+    let views = ofHours.get(hour);
+    if (!views) {
+      views = viewsAt(60 * hour, options.timeQuantum ?? '').map((view) => rowsOf(bits, view));
+      ofHours.set(hour, views);
+    }
+    for (const view of views) {
+      columnsOf(view, rows[at] ?? 0, budget).push(columns[at] ?? 0);
     }
   }
   return bits;
