@@ -1,15 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunEvent } from '../../../contracts/runs/event';
 import type { FeedNotice } from '../../../contracts/system/watch';
+import { StoreUnavailableError } from '../../../stores/port/errors';
 import type { ReadPage } from './shared-reads';
-import type { FeedWatcher } from './watcher';
+import { closeCodes, type FeedWatcher } from './watcher';
 
 const pageSize = 200;
+/** Pauses before a read that the stores did not serve is repeated, in milliseconds. */
+const retryMs = { first: 50, max: 2_000 };
+
+/** An attempt, and the last sequence there is of it. */
+export interface AttemptEnd {
+  attemptId: string;
+  upTo: number;
+}
 
 /** An attempt being sent: what was sent, and the last sequence there is to send. */
-interface Track {
-  attemptId: string;
+interface Track extends AttemptEnd {
   cursor: number;
-  upTo: number;
 }
 
 interface FollowerOptions {
@@ -26,15 +34,17 @@ interface FollowerOptions {
  */
 export class Follower {
   private readonly tracks: Track[] = [];
+  private readonly stopping = new AbortController();
+  /** What was received before `start`, whose attempts come first. */
+  private early: AttemptEnd[] | undefined = [];
   private pumping = false;
-  private stopped = false;
   private readonly readPage: ReadPage;
   readonly taskId: string;
   private readonly after: FollowerOptions['after'];
   private readonly onError: (error: unknown) => void;
 
   constructor(
-    private readonly watcher: FeedWatcher,
+    readonly watcher: FeedWatcher,
     { readPage, taskId, after, onError }: FollowerOptions,
   ) {
     this.readPage = readPage;
@@ -43,8 +53,21 @@ export class Follower {
     this.onError = onError;
   }
 
+  /** Begins to send: these attempts in their order, then what was received meanwhile. */
+  start(attempts: readonly AttemptEnd[]): void {
+    const early = this.early ?? [];
+    this.early = undefined;
+    for (const { attemptId, upTo } of [...attempts, ...early]) {
+      this.received(attemptId, upTo);
+    }
+  }
+
   /** There are events of the attempt up to a sequence. */
   received(attemptId: string, upTo: number): void {
+    if (this.early) {
+      this.early.push({ attemptId, upTo });
+      return;
+    }
     const track = this.tracks.find((existing) => existing.attemptId === attemptId);
     if (track) {
       track.upTo = Math.max(track.upTo, upTo);
@@ -56,11 +79,11 @@ export class Follower {
   }
 
   stop(): void {
-    this.stopped = true;
+    this.stopping.abort();
   }
 
   private get live(): boolean {
-    return !this.stopped && this.watcher.open;
+    return !this.stopping.signal.aborted && this.watcher.open;
   }
 
   private async pump(): Promise<void> {
@@ -69,14 +92,40 @@ export class Follower {
     }
     this.pumping = true;
     try {
+      let pauseMs = retryMs.first;
       for (let track = this.next(); track && this.live; track = this.next()) {
-        await this.sendPage(track);
+        pauseMs = (await this.trySendPage(track)) ? retryMs.first : await this.pause(pauseMs);
       }
     } catch (error) {
       this.onError(error);
+      // Events that cannot be read now are not passed over: the watcher resumes from its last sequence.
+      this.watcher.close(
+        closeCodes.tryAgainLater,
+        'events cannot be read: reconnect and resume from your last sequence',
+      );
     } finally {
       this.pumping = false;
     }
+  }
+
+  /** `false` when the stores are away. */
+  private async trySendPage(track: Track): Promise<boolean> {
+    try {
+      await this.sendPage(track);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) {
+        throw error;
+      }
+      this.onError(error);
+      return false;
+    }
+  }
+
+  /** Waits until the read is repeated, unless this is stopped. @returns the next pause */
+  private async pause(pauseMs: number): Promise<number> {
+    await delay(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    return Math.min(pauseMs * 2, retryMs.max);
   }
 
   /** The first attempt with events that were not sent yet. */

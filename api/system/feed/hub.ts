@@ -2,12 +2,14 @@ import type { AgentStatus } from '../../../contracts/chat/agent-status';
 import { attemptState } from '../../../contracts/runs/attempt';
 import type { FeedMessage } from '../../../contracts/system/feed';
 import type { BoardNotice, FeedNotice } from '../../../contracts/system/watch';
+import type { Position } from '../../../platform/lists/page';
 import type { Log } from '../../../platform/log/log';
 import type { Board } from '../../../stores/board-files/board';
 import type { Stores } from '../../../stores/open-stores';
+import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import { currentAgentStatus } from '../../chat/agent-status/current';
 import { channelOf, permissionOf } from './channels';
-import { Follower } from './follower';
+import { type AttemptEnd, Follower } from './follower';
 import { type ReadPage, shareReads } from './shared-reads';
 import type { Channel, FeedWatcher } from './watcher';
 
@@ -21,6 +23,8 @@ export interface HubContext extends Pick<
 
 /** Statuses that come in one burst are published once, after this many milliseconds. */
 const statusPauseMs = 100;
+/** Attempts of a task that are read at a time. */
+const attemptPageSize = 50;
 
 /**
  * Passes on what happens to the watchers of this replica: changes of tasks from its own index of the board files, runs
@@ -100,36 +104,49 @@ export class FeedHub {
       after: { attemptId: record?._id, sequence: afterSequence },
       onError: (error) => this.context.log.error({ err: error, taskId }, 'watcher notification failed'),
     });
-    // Registered before the end is read: events appended in between are received, and read once.
-    this.followers.set(watcher, follower);
-    const last = record ? await this.context.events.last(record._id) : 0;
-    watcher.send({
-      type: 'subscribed',
-      taskId,
-      attemptId: record?._id ?? null,
-      cursor: last,
-      running: record !== undefined && record.state !== 'ended' && record.state !== 'refused',
-    });
-    if (!record) {
+    if (!watcher.open) {
       return;
     }
-    follower.received(record._id, last);
-    for (const later of await this.laterAttempts(record)) {
-      follower.received(later, await this.context.events.last(later));
+    // Registered before the end is read: events appended in between are received, and read once.
+    this.followers.set(watcher, follower);
+    try {
+      await this.begin(follower, record);
+    } catch (error) {
+      this.unfollow(watcher);
+      throw error;
     }
   }
 
+  private async begin(follower: Follower, record: AttemptRecord | undefined): Promise<void> {
+    const { last } = this.context.events;
+    const cursor = record ? await last(record._id) : 0;
+    const later = record ? await this.laterAttempts(record) : [];
+    const ends: AttemptEnd[] = record ? [{ attemptId: record._id, upTo: cursor }] : [];
+    for (const attemptId of later) {
+      ends.push({ attemptId, upTo: await last(attemptId) });
+    }
+    follower.watcher.send({
+      type: 'subscribed',
+      taskId: follower.taskId,
+      attemptId: record?._id ?? null,
+      cursor,
+      running: record !== undefined && record.state !== 'ended' && record.state !== 'refused',
+    });
+    follower.start(ends);
+  }
+
   /** Attempts of the same task that came after one, oldest first: its retries, for a watcher that was away. */
-  private async laterAttempts(record: { _id: string; taskId: string; createdAt: string }): Promise<string[]> {
-    const { items: recent } = await this.context.attempts.list(
-      record.taskId,
-      { limit: 20 },
-      { states: attemptState.options },
-    );
-    return recent
-      .filter((other) => other.createdAt > record.createdAt)
-      .map((other) => other._id)
-      .reverse();
+  private async laterAttempts(record: AttemptRecord): Promise<string[]> {
+    const later: string[] = [];
+    let cursor: Position | undefined;
+    do {
+      const part = { limit: attemptPageSize, cursor };
+      const { items, next } = await this.context.attempts.list(record.taskId, part, { states: attemptState.options });
+      const after = items.filter((other) => other.createdAt > record.createdAt);
+      later.push(...after.map((other) => other._id));
+      cursor = after.length === items.length ? next : undefined;
+    } while (cursor);
+    return later.reverse();
   }
 
   unfollow(watcher: FeedWatcher): string | null {

@@ -18,7 +18,7 @@ import type { Log } from '../../../platform/log/log';
 import type { WatcherCount } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
-import { type Standing, Standings } from './standing';
+import { Standings } from './standing';
 import { closeCodes, FeedWatcher } from './watcher';
 
 export interface FeedServerSettings extends OriginRules {
@@ -66,8 +66,7 @@ interface Caller {
 
 interface Admission {
   watching: Watching | undefined;
-  /** Of a credential that may be revoked. */
-  standing: Standing | undefined;
+  caller: Caller;
   address: string | undefined;
 }
 
@@ -130,9 +129,8 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       }
     }
     const watching = caller.auth && (await enter(caller.auth, request.headers));
-    const standing = caller.auth && standings.of(caller.auth, caller.credentials, caller.request);
     const address = settings.addressOf(request);
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, standing, address }));
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, caller, address }));
   }
 
   /** Who wants to watch, by a ticket if there is one, and by nothing else then. */
@@ -146,7 +144,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     return { auth, credentials: credentials ?? [], request, presented: ticket !== null || credentials?.length !== 0 };
   }
 
-  function admit(socket: WebSocket, { watching, standing, address }: Admission): void {
+  function admit(socket: WebSocket, { watching, caller, address }: Admission): void {
     socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
     // A page sees close codes, and nothing of a refused handshake.
     if (!watching) {
@@ -158,10 +156,13 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     }
     socket.on('close', leave);
     const { auth, hub } = watching;
+    // Of a connection that stays: what it proves is verified until it is closed.
+    const standing = caller.auth && standings.of(caller.auth, caller.credentials, caller.request);
     const watcher = new FeedWatcher(socket, auth, standing);
     standing?.add(watcher);
     const stopPinging = keepAlive(socket, watcher, settings);
     let messages = 0;
+    let handled: Promise<void> = Promise.resolve();
     const window = setInterval(() => (messages = 0), messageWindowMs).unref();
     socket.on('message', (data, isBinary) => {
       messages += 1;
@@ -176,10 +177,14 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
           message: 'Messages must be text.',
         });
       }
-      handleMessage(hub, watcher, String(data as Buffer)).catch((error: unknown) => {
-        log.error({ err: error }, 'watcher response failed');
-        watcher.send({ type: 'error', requestType: null, code: 'INTERNAL_ERROR', message: 'Try again.' });
-      });
+      const text = (data as Buffer).toString('utf8');
+      // One after the other, in their order: of two subscriptions the later one counts.
+      handled = handled
+        .then(() => (watcher.open ? handleMessage(hub, watcher, text) : undefined))
+        .catch((error: unknown) => {
+          log.error({ err: error }, 'watcher response failed');
+          watcher.send({ type: 'error', requestType: null, code: 'INTERNAL_ERROR', message: 'Try again.' });
+        });
     });
     socket.on('close', () => {
       stopPinging();
