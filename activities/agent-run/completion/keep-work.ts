@@ -11,7 +11,7 @@ import { isWorkLost, reportReplaced, type WorktreeObservationDependencies } from
 
 export interface KeepWorkDependencies extends WorktreeObservationDependencies {
   /** What the run may do now. */
-  phases: Pick<PhaseStore, 'get'>;
+  phases: Pick<PhaseStore, 'endEmergency'>;
   /** The current settings of agents. */
   agentSettings(): Promise<Features['agents']>;
 }
@@ -94,7 +94,7 @@ function unread(paths: readonly string[]): Pick<KeptWork, 'uncommitted'> {
 
 /** Why nothing may be committed for this run; `undefined` when it may. */
 async function whyNoCommit(
-  { phases }: Pick<KeepWorkDependencies, 'phases'>,
+  { phases, now }: Pick<KeepWorkDependencies, 'phases' | 'now'>,
   record: AttemptRecord,
   { commitUncommitted }: Features['agents'],
 ): Promise<string | undefined> {
@@ -104,7 +104,8 @@ async function whyNoCommit(
   if (!commitUncommitted) {
     return 'The setting agents.commitUncommitted is off.';
   }
-  const held = judgementOf(record, await phases.get(record._id))?.held.at(-1);
+  const current = await phases.endEmergency(record._id, { now: now().toISOString() });
+  const held = judgementOf(record, current)?.held.at(-1);
   if (held && !held.allowed.some(({ kind }) => kind === 'git-commit')) {
     return `The phase ${held.phase} allows no commits.`;
   }

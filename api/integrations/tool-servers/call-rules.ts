@@ -6,7 +6,7 @@ import type { CalledTool } from '../../../stores/integrations/called-tool';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { WorkflowContext } from '../../context';
 
-export type CallRulesContext = Pick<WorkflowContext, 'rules' | 'routing' | 'phases'>;
+export type CallRulesContext = Pick<WorkflowContext, 'rules' | 'routing' | 'phases' | 'now'>;
 
 /** What rules may name: this tool of this server, and everything that is called through the board. */
 const useOf = ({ server, tool }: CalledTool): ToolUse => ({
@@ -26,7 +26,8 @@ export async function needsApproval(
   { record, called, callId }: { record: AttemptRecord; called: CalledTool; callId: string },
 ): Promise<boolean> {
   const use = useOf(called);
-  const phases = await context.phases.get(record._id);
+  // An emergency whose time is over has ended, whether that is recorded or not.
+  const phases = await context.phases.endEmergency(record._id, { now: context.now().toISOString() });
   const worktreePath = record.taskEnvelope?.workspace?.path ?? '';
   const limited = decideTool(rulesOfRun(record, phases, worktreePath), use);
   const verdict = limited.verdict === 'deny' ? limited : await toolRulings(context, record).ofUse(use, callId);
