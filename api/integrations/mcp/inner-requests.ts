@@ -2,8 +2,12 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import inject from 'light-my-request';
 
 /** Headers of a request that are about its own body and connection, or that name it; a request within it has others. */
-const ownHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect', 'idempotency-key']);
-const isOfBody = (name: string): boolean => name.startsWith('content-') || name.startsWith('accept');
+const ownHeaders = new Set([
+  ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'expect', 'range'],
+  ...['idempotency-key', 'x-idempotency-key', 'x-resource-revision'],
+]);
+/** Of the content of the request or its response, or of its conditions. */
+const isOfContent = (name: string): boolean => /^(?:content-|accept|if-)/.test(name);
 
 /** Statuses whose response has no body. */
 const withoutBody = new Set([204, 205, 304]);
@@ -22,7 +26,7 @@ export class InnerRequests {
    * authenticated, limited, permitted and audited as if the caller had sent it.
    */
   sendFor({ headers, socket }: IncomingMessage): (request: Request) => Promise<Response> {
-    const callers = Object.entries(headers).filter(([name]) => !ownHeaders.has(name) && !isOfBody(name));
+    const callers = Object.entries(headers).filter(([name]) => !ownHeaders.has(name) && !isOfContent(name));
     const { remoteAddress, localAddress, localPort } = socket;
     const dispatch: RequestListener = (request, response) => {
       // The socket of an injected request is a stand-in; an address that is unknown stays so, and is not this machine's.

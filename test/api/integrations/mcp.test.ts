@@ -48,6 +48,26 @@ describe('the board as a tool server', () => {
     expect(JSON.stringify(made)).toMatch(/agent/);
   });
 
+  it('takes no key, condition or range of the message for one of each request that it makes', async () => {
+    const headers = {
+      'X-API-Key': adminKey,
+      'X-Idempotency-Key': 'of-the-message',
+      'X-Resource-Revision': '99',
+      'If-Match': '"another"',
+      'If-None-Match': '*',
+      Range: 'bytes=0-1',
+    };
+    await withTools(headers, async (tools) => {
+      const first = await tools.ok('create_task', { title: 'First' });
+      const second = await tools.ok('create_task', { title: 'Second', idempotencyKey: 'of-the-second' });
+      expect([first.title, second.title]).toEqual(['First', 'Second']);
+      expect(await tools.ok('update_task', { taskId: first.id, expectedRevision: 1, title: 'Changed' })).toMatchObject({
+        title: 'Changed',
+      });
+      expect(await tools.ok('get_task', { taskId: first.id })).toMatchObject({ title: 'Changed' });
+    });
+  });
+
   it('takes a caller that is elsewhere for one that is elsewhere', async () => {
     const { id: taskId } = await board.createTask();
     const { key } = await aPerson(board, 'admin');
