@@ -86,8 +86,10 @@ function watchable(
   { env, identify, wsTickets, authFailures, watchers, log }: ApiContext,
 ): Closer {
   const feed = serveFeed(server, {
-    enter: async (caller, headers) => {
-      const auth = await workspaces.enter(caller, headers);
+    enter: async (caller, headers, workspaceId) => {
+      const auth = await (workspaceId === undefined
+        ? workspaces.enter(caller, headers)
+        : workspaces.entered(caller, workspaceId));
       return { auth, hub: auth.workspaceId === localWorkspace ? hub : (await workspaces.of(auth.workspaceId)).hub };
     },
     identify,

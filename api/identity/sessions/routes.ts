@@ -1,12 +1,14 @@
 import { authContext, authStatus, wsTicket } from '../../../contracts/identity/session';
 import type { AuthContext } from '../../../platform/http/auth/auth';
-import { authenticated, authorize } from '../../../platform/http/auth/authorize';
+import { authenticated } from '../../../platform/http/auth/authorize';
 import { presentedCredentials } from '../../../platform/http/auth/credentials';
 import { callerAddressBehind } from '../../../platform/http/limits/caller-address';
 import { routeLimit } from '../../../platform/http/limits/rate-limit';
 import { addressKey } from '../../../platform/http/limits/rate-limit';
 import type { Routes } from '../../../platform/http/routing/routes';
+import { compact } from '../../../platform/json/compact';
 import type { ApiContext } from '../../context';
+import { workspaceHeader } from '../../workspace-header';
 import { owner, passwordRoutes } from './routes.password';
 import { sessionRoutes } from './routes.sessions';
 import { ticketMs, ticketText } from './ws-tickets';
@@ -73,14 +75,16 @@ export function authRoutes(routes: Routes, context: ApiContext): void {
       operationId: 'createWsTicket',
       summary: 'Create a ticket that opens one WebSocket as the caller, for clients that can send no header there',
       tag,
-      permission: 'public',
+      permission: 'task:read',
+      // What the WebSocket may read is permitted there: a caller that may only read gets a ticket too.
+      relays: true,
       idempotency: 'none',
       response: wsTicket,
     },
-    async ({ auth }, ctx) => {
-      // It reads, if anything: a caller that may only read gets one too.
-      authorize(auth.authMethod === 'none' ? undefined : auth, 'task:read', { method: 'GET' });
-      const ticket = await wsTickets.issue(ticketText(presentedCredentials(ctx.req.headers)), ticketMs);
+    async ({ auth, header }, ctx) => {
+      const workspaceId = header(workspaceHeader) === undefined ? undefined : auth.workspaceId;
+      const text = ticketText({ credentials: presentedCredentials(ctx.req.headers), ...compact({ workspaceId }) });
+      const ticket = await wsTickets.issue(text, ticketMs);
       return { ticket, expiresIn: ticketMs / 1_000 };
     },
   );

@@ -15,6 +15,7 @@ import { rateLimited, standingHeaders } from '../../../platform/http/limits/rate
 import { boardRefusalBody, type Refusal, refuseSocket } from '../../../platform/http/server/raw-refusal';
 import { checkRequest } from '../../../platform/http/server/request-check';
 import type { Log } from '../../../platform/log/log';
+import type { TicketCaller } from '../../identity/sessions/ws-tickets';
 import type { WatcherCount } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
@@ -43,11 +44,14 @@ export interface Watching {
 }
 
 export interface FeedServerDependencies {
-  /** @throws AppError for a workspace that the caller may not watch */
-  enter: (caller: AuthContext, headers: IncomingHttpHeaders) => Promise<Watching>;
+  /**
+   * @param workspaceId the workspace that its ticket is for, rather than what the headers name
+   * @throws AppError for a workspace that the caller may not watch
+   */
+  enter: (caller: AuthContext, headers: IncomingHttpHeaders, workspaceId: string | undefined) => Promise<Watching>;
   identify: Identify;
-  /** What the caller of a ticket had presented; `undefined` for one that is not valid. */
-  redeemTicket: (ticket: string) => Promise<readonly PresentedCredential[] | undefined>;
+  /** The caller of a ticket; `undefined` for one that is not valid. */
+  redeemTicket: (ticket: string) => Promise<TicketCaller | undefined>;
   authFailures: AuthFailures;
   /** Counts the watchers of this replica. */
   watchers: WatcherCount;
@@ -62,6 +66,8 @@ interface Caller {
   request: CredentialRequest;
   /** Whether there was a credential at all. */
   presented: boolean;
+  /** Named where its ticket was issued. */
+  workspaceId: string | undefined;
 }
 
 interface Admission {
@@ -128,7 +134,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
         return;
       }
     }
-    const watching = caller.auth && (await enter(caller.auth, request.headers));
+    const watching = caller.auth && (await enter(caller.auth, request.headers, caller.workspaceId));
     const address = settings.addressOf(request);
     sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, caller, address }));
   }
@@ -136,12 +142,15 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
   /** Who wants to watch, by a ticket if there is one, and by nothing else then. */
   async function callerOf({ headers, socket }: IncomingMessage, query: URLSearchParams): Promise<Caller> {
     const ticket = query.get('ticket');
-    const credentials =
-      ticket === null ? presentedCredentials(headers, query.get('api_key') ?? undefined) : await redeemTicket(ticket);
+    const presented: TicketCaller | undefined =
+      ticket === null
+        ? { credentials: presentedCredentials(headers, query.get('api_key') ?? undefined) }
+        : await redeemTicket(ticket);
     const { remoteAddress, localAddress, localPort } = socket;
     const request = { headers, connection: { remoteAddress, localAddress, localPort } };
-    const auth = credentials && (await identify(credentials, request));
-    return { auth, credentials: credentials ?? [], request, presented: ticket !== null || credentials?.length !== 0 };
+    const { credentials = [], workspaceId } = presented ?? {};
+    const auth = presented && (await identify(credentials, request));
+    return { auth, credentials, request, presented: ticket !== null || credentials.length > 0, workspaceId };
   }
 
   function admit(socket: WebSocket, { watching, caller, address }: Admission): void {

@@ -13,7 +13,7 @@ function operationsOf({ paths }: OpenApiDocument): DescribedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
-      isRead: method === 'get',
+      isRead: method === 'get' || operation['x-relays'] === true,
       permission: operation['x-permission'] ?? 'public',
     })),
   );

@@ -20,6 +20,8 @@ export interface OperationObject extends JsonSchema {
   tags: [string];
   security: Record<string, []>[];
   'x-permission'?: string;
+  /** Callers that may only read may send it too. */
+  'x-relays'?: true;
   /** It starts or steers agents, which not every client may do from elsewhere. */
   'x-local-agent'?: true;
   deprecated?: true;
@@ -290,6 +292,7 @@ function operation(contract: RouteContract, parts: Parts): OperationObject {
     security: securityOf(contract, service.credentials),
     ...(contract.permission === 'public' ? {} : { 'x-permission': contract.permission }),
     ...(contract.localAgent && { 'x-local-agent': true as const }),
+    ...(contract.relays && { 'x-relays': true as const }),
     parameters: [
       ...parameters(contract, 'path', parts),
       ...parameters(contract, 'query', parts),

@@ -39,7 +39,7 @@ export interface RouteContract<
   credential?: HandleCredential;
   /** It changes only what is the caller's own: a person may call it whose role permits no other change. */
   ownAccount?: true;
-  /** It changes nothing by itself: the requests that it makes for the caller are permitted one by one. */
+  /** It changes nothing by itself: the requests that it makes for the caller, or lets it make, are permitted one by one. */
   relays?: true;
   /** Hosts execute what it configures, or it names a path on them. */
   onHosts?: true;

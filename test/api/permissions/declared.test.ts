@@ -25,6 +25,7 @@ const questions = [
   'POST /api/agents/hosts/preview',
   'POST /api/agents/permissions/check',
   'POST /api/agents/route',
+  'POST /api/auth/ws-ticket',
   'POST /api/config/repos/validate',
   'POST /api/config/team-roster/preview-route',
   'POST /api/config/team-roster/validate',
@@ -206,8 +207,6 @@ describe('every operation', () => {
       'POST /api/auth/oidc/logout',
       'POST /api/auth/recover',
       'POST /api/auth/setup',
-      // Asks for the permission itself, so that a caller that may only read gets one too.
-      'POST /api/auth/ws-ticket',
       // A caller that knows the secret of the webhook has signed it.
       'POST /api/github/webhooks/{repo}',
       'POST /api/workspaces/{workspaceId}/github/webhooks/{repo}',

@@ -25,7 +25,6 @@ export const otherProofs: Record<string, readonly string[]> = {
   'POST /api/auth/setup': ['INVALID_SETUP_CODE', 'PASSWORD_SESSION_LOCAL_ONLY'],
   'POST /api/auth/login': ['PASSWORD_SESSION_LOCAL_ONLY'],
   'POST /api/auth/recover': ['PASSWORD_SESSION_LOCAL_ONLY'],
-  'POST /api/auth/ws-ticket': ['AUTH_REQUIRED'],
   // That the caller is on this machine.
   'GET /metrics': ['AUTH_REQUIRED'],
   // That the caller is a person.
@@ -34,7 +33,7 @@ export const otherProofs: Record<string, readonly string[]> = {
 };
 
 /** What changes nothing by itself, and so is open to callers that may only read. */
-export const relays: readonly string[] = ['POST /mcp'];
+export const relays: readonly string[] = ['POST /api/auth/ws-ticket', 'POST /mcp'];
 
 /** @param role what the caller's credential proves; undefined: nothing */
 export function expectedAnswer({ name, method, permission }: Operation, role: Role | undefined): ExpectedAnswer {

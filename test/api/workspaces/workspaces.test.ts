@@ -152,6 +152,19 @@ describe('a workspace', () => {
     [ofAlpha, ofBeta, ofLocal].forEach((watcher) => watcher.close());
   });
 
+  it('is watched with a ticket that was issued for it, without the header', async () => {
+    const ticketOf = (id: string, key: string = adminKey) =>
+      board.call('POST', '/api/auth/ws-ticket', { key, headers: { 'X-Board-Workspace': id } });
+    const { ticket } = (await ticketOf(alpha)).body;
+    const watcher = await TestWatcher.open(board.url, {}, `?ticket=${ticket}`);
+    const seen = await created(alpha, 'Seen with a ticket');
+    await watcher.receives(({ taskId }) => taskId === seen);
+    expect(new Set(watcher.received.map(({ workspaceId }) => workspaceId))).toEqual(new Set([alpha]));
+    watcher.close();
+    expect((await ticketOf('ws-cccccccccccc')).status).toBe(404);
+    expect((await ticketOf(alpha, readKey)).status).toBe(403);
+  });
+
   it('is not watched by callers of another, nor when there is none', async () => {
     const open = (key: string, id: string) =>
       TestWatcher.open(board.url, { headers: { 'X-API-Key': key, 'X-Board-Workspace': id } });
