@@ -4,14 +4,9 @@ import {
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
+import { activityProofHeader, provenWorkflows } from '../platform/temporal/activity-proof';
 import type { ActivitySigner } from '../platform/temporal/workers/activity-signer';
 import { hasChange } from '../services/workflow-runs/runs/changes';
-
-/** The header of `platform/temporal/activity-proof.ts`. */
-const activityProofHeader = 'runboard-activity-proof';
-
-/** Those of `provenWorkflows` there, of whose activities workers verify the proofs. */
-const proven: readonly string[] = ['workflowRun', 'sessionGeneration'];
 
 /** In memory, and so done at once. */
 const { signActivity } = proxyLocalActivities<ActivitySigner>({
@@ -25,7 +20,7 @@ const { signActivity } = proxyLocalActivities<ActivitySigner>({
  * another order in a replay.
  */
 export function interceptors(): WorkflowInterceptors {
-  if (!proven.includes(workflowInfo().workflowType)) {
+  if (!provenWorkflows.includes(workflowInfo().workflowType)) {
     return {};
   }
   let last: Promise<unknown> = Promise.resolve();

@@ -188,7 +188,7 @@ export const layerRules = [
   {
     ...layer('workflows', [
       sharesOfTypes(
-        'api|worker|services(?!/workflow-runs/runs/(changes|execution/workflow)$)|scripts|stores|providers|platform(?!/(temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|domain|activities|contracts',
+        'api|worker|services(?!/workflow-runs/runs/(changes|execution/workflow)$)|scripts|stores|providers|platform(?!/(temporal/activity-proof|temporal/search-attributes|temporal/task-timeout|crypto/message-proof-shape)$)|domain|activities|contracts',
         'Workflow code takes types only: values would enter the deterministic bundle.',
       ),
       {
