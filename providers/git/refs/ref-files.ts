@@ -28,15 +28,35 @@ const isUsual = (name: string): boolean => name.split('/').every((part) => usual
 const isLock = (name: string): boolean => name.endsWith('.lock');
 
 /** The object that a reference of a repository names; `null` when there is none. Per-worktree references are not read. */
-export function readRefFile(commonDir: string, name: string): string | null | undefined {
-  if (!/^refs\/(?:heads|tags|board)\//.test(name) || !isUsual(name) || !keepsFiles(commonDir)) {
+export const readRefFile = (commonDir: string, name: string): string | null | undefined =>
+  readRefFiles(commonDir, [name])?.get(name);
+
+/** The objects that references of a repository name, as `readRefFile` reads one; `undefined` when git is to be asked about one. */
+export function readRefFiles(
+  commonDir: string,
+  names: readonly string[],
+): ReadonlyMap<string, string | null> | undefined {
+  if (!names.every(isReadable) || !keepsFiles(commonDir)) {
     return undefined;
   }
-  const loose = looseValue(join(commonDir, name));
+  // In the order of git: one that is packed meanwhile is in its file until it is in the other.
+  const loose = names.map((name) => [name, looseValue(join(commonDir, name))] as const);
   // Read in any case: git answers nothing while that file is damaged.
   const packed = packedRefs(commonDir);
-  return packed && (loose === null ? (packed.get(name) ?? null) : loose);
+  if (!packed) {
+    return undefined;
+  }
+  const values = new Map<string, string | null>();
+  for (const [name, value] of loose) {
+    if (value === undefined) {
+      return undefined;
+    }
+    values.set(name, value ?? packed.get(name) ?? null);
+  }
+  return values;
 }
+
+const isReadable = (name: string): boolean => /^refs\/(?:heads|tags|board)\//.test(name) && isUsual(name);
 
 /**
  * The references of a repository below some directories, sorted by name.
@@ -79,7 +99,7 @@ function looseValue(path: string): string | null | undefined {
 /** Git takes the target of a link that begins so for the name of another reference. */
 function leadsToName(path: string): boolean {
   try {
-    return readlinkSync(path).startsWith('refs/');
+    return factsOf(path)?.isSymbolicLink() === true && readlinkSync(path).startsWith('refs/');
   } catch {
     return false;
   }

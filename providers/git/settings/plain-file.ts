@@ -8,7 +8,9 @@ import {
   readdirSync,
   readSync,
   type Stats,
+  statSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
  * Reads a small file of git's. An agent may have replaced it by anything: a pipe is not waited for.
@@ -18,6 +20,9 @@ import {
  */
 export function readPlainFile(path: string, { most }: { most: number }): Buffer | null | undefined {
   try {
+    if (isAbsent(path)) {
+      return null;
+    }
     const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const facts = fstatSync(handle);
@@ -36,10 +41,15 @@ export function readPlainFile(path: string, { most }: { most: number }): Buffer 
   }
 }
 
+/** Whether nothing is in a directory that is there, for less than half of what an error of `openSync` costs. */
+const isAbsent = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false }) === undefined &&
+  statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true;
+
 /** What is at a path itself; `undefined` for nothing, and for what cannot be inspected. */
 export function factsOf(path: string): Stats | undefined {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { readRefFile } from '../refs/ref-files';
+import { readRefFiles } from '../refs/ref-files';
 import { valueOf } from '../settings/entries';
 import type { RepositoryFiles } from '../settings/from-files';
 import { entriesOf, factsOf, readPlainFile } from '../settings/plain-file';
@@ -27,7 +27,7 @@ export function readWorktreeList({ commonDir, settings }: RepositoryFiles): List
   }
   const linked: ListedWorktree[] = [];
   for (const name of names) {
-    const worktree = readWorktree(commonDir, join(commonDir, 'worktrees', name));
+    const worktree = readWorktree(join(commonDir, 'worktrees', name));
     if (!worktree) {
       return undefined;
     }
@@ -37,20 +37,21 @@ export function readWorktreeList({ commonDir, settings }: RepositoryFiles): List
     return undefined;
   }
   linked.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
-  return [{ path: commonDir, ...primary, locked: null, prunable: null }, ...linked];
+  return withCommits(commonDir, [{ path: commonDir, ...primary, locked: null, prunable: null }, ...linked]);
 }
 
 function primaryHead(commonDir: string, bare: string | undefined): Head | undefined {
   if (bare === 'true') {
     return { headSha: null, branch: null };
   }
-  return bare === 'false' ? readHead(commonDir, commonDir) : undefined;
+  return bare === 'false' ? readHeadFile(commonDir) : undefined;
 }
 
-function readWorktree(commonDir: string, directory: string): ListedWorktree | undefined {
+/** A worktree by its directory in the repository, without the commit of its branch. */
+function readWorktree(directory: string): ListedWorktree | undefined {
   const link = textOf(join(directory, 'gitdir'));
   const [, path = ''] = /^([^\n]*[^\n/])\/\.git\n$/.exec(link ?? '') ?? [];
-  const head = readHead(commonDir, directory);
+  const head = readHeadFile(directory);
   const locked = readPlainFile(join(directory, 'locked'), { most: longest });
   const isThere = isAbsolute(path) && factsOf(join(path, '.git')) !== undefined;
   if (!head || locked === undefined || !isThere) {
@@ -64,19 +65,36 @@ const trimmed = (text: string): string => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v
 
 /** Where the HEAD of a worktree is, unless it leads to no commit. */
 export function readHead(commonDir: string, gitDir: string): Head | undefined {
+  const head = readHeadFile(gitDir);
+  return head && withCommits(commonDir, [head])?.[0];
+}
+
+/** What a HEAD names: a commit, or a branch, whose commit is in the file of the branch. */
+function readHeadFile(gitDir: string): Head | undefined {
   const file = join(gitDir, 'HEAD');
   // A link may stand for the name of a branch.
   if (factsOf(file)?.isFile() !== true) {
     return undefined;
   }
   const text = textOf(file) ?? '';
-  const [, sha] = /^([0-9a-f]{40})\n$/.exec(text) ?? [];
-  if (sha !== undefined) {
-    return { headSha: sha, branch: null };
+  const [, headSha] = /^([0-9a-f]{40})\n$/.exec(text) ?? [];
+  if (headSha !== undefined) {
+    return { headSha, branch: null };
   }
   const [, branch] = /^ref: refs\/heads\/(.+)\n$/.exec(text) ?? [];
-  const headSha = branch === undefined ? undefined : readRefFile(commonDir, `refs/heads/${branch}`);
-  return branch === undefined || !headSha ? undefined : { headSha, branch };
+  return branch === undefined ? undefined : { headSha: null, branch };
+}
+
+/** Heads with the commits of their branches, read at once; `undefined` when one of these leads to no commit. */
+function withCommits<T extends Head>(commonDir: string, heads: readonly T[]): T[] | undefined {
+  const names = heads.flatMap(({ branch }) => (branch === null ? [] : [`refs/heads/${branch}`]));
+  const commits = names.length === 0 ? new Map<string, string>() : readRefFiles(commonDir, names);
+  if (!commits || [...commits.values()].includes(null)) {
+    return undefined;
+  }
+  return heads.map((head) =>
+    head.branch === null ? head : { ...head, headSha: commits.get(`refs/heads/${head.branch}`) ?? null },
+  );
 }
 
 const textOf = (path: string): string | undefined => {
