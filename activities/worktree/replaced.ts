@@ -4,6 +4,7 @@ import { refusal } from '../../domain/refusal';
 import type { Fence } from '../../providers/git/fence';
 import type { GitError } from '../../providers/git/git-error';
 import { remadeAt } from '../../providers/git/worktrees/worktree-location';
+import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import type { WorktreeChange, WorktreeRecord, WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
 
 /** The code of a manifest whose worktree is lost: something else replaced it. */
@@ -70,12 +71,13 @@ export async function recordIdentity(
   throw new Error(`The manifest of ${taskId} kept changing. Try again.`);
 }
 
-/** Records the directory of a worktree that was made again while a run had it: the next one would take it for another. */
+/** Records the directory of a run's worktree that was made again during the run: the next one would take it for another. */
 export async function recordRemade(
   deps: { worktrees: Pick<WorktreeStore, 'get' | 'change'>; now(): Date },
-  { taskId, path, fence }: { taskId: string; path: string; fence: Pick<Fence, 'holds'> },
+  { taskId, taskEnvelope }: Pick<AttemptRecord, 'taskId' | 'taskEnvelope'>,
+  fence: Pick<Fence, 'holds'>,
 ): Promise<void> {
-  const identity = remadeAt(path);
+  const identity = taskEnvelope?.workspace && remadeAt(taskEnvelope.workspace.path);
   if (identity) {
     await recordIdentity(deps, taskId, { identity, fence });
   }

@@ -45,11 +45,10 @@ export function createObservedEndActivities(deps: ObservedEndDependencies) {
 
   async function keep(record: AttemptRecord, claim: TerminalClaim): Promise<ObservedEnd> {
     const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'run' });
-    const path = record.taskEnvelope?.workspace?.path;
-    if (!fence || path === undefined) {
+    if (!fence) {
       return {};
     }
-    await recordRemade(deps, { taskId: record.taskId, path, fence });
+    await recordRemade(deps, record, fence);
     return keepWork(deps, record, { claim, git: deps.git.under(fence) });
   }
 }

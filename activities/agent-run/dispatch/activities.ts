@@ -196,10 +196,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     const isOver = exhausted !== undefined && outcome.ended === 'stopped';
     const seen = isOver ? redactClaim(exhaustedClaim({ claim: reported }, exhausted)) : reported;
     const kept = await withSpace(() => keepWork(deps, record, { claim: seen, git: deps.git.under(fence) }));
-    const path = record.taskEnvelope?.workspace?.path;
-    if (path !== undefined) {
-      await recordRemade(deps, { taskId: record.taskId, path, fence });
-    }
+    await recordRemade(deps, record, fence);
     const claim = { ...seen, harness: { ...seen.harness, ...redactClaim(kept) } };
     const isRecorded = await withSpace(() => deps.attempts.claim(record._id, claim, deps.self));
     // A run that another worker has adopted is left to it.
