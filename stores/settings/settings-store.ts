@@ -212,10 +212,10 @@ export type SettingsStore = Awaited<ReturnType<typeof createSettingsStore>>;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `base` with `part` laid over it, at every depth; both stay as they are. */
 const withoutCommon = ({ admission: _admission, toolServers: _toolServers, ...own }: FeaturesPatch): FeaturesPatch =>
   own;
 
+/** `base` with `part` laid over it, at every depth; both stay as they are. */
 function merge<T extends object>(base: T, part: object): T {
   const merged: Record<string, unknown> = Object.fromEntries(Object.entries(base));
   for (const [name, value] of Object.entries(part)) {
