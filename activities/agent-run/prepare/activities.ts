@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { TraceInput } from '../../../contracts/governance/trace';
 import type { Refusal } from '../../../contracts/refusal';
-import type { TaskEnvelope } from '../../../contracts/runs/launch/contract';
+import type { ProviderRuntimeManifest } from '../../../contracts/runs/launch/contract';
 import type { LaunchOutcome } from '../../../contracts/runs/launch/launch';
 import type { LaunchFinding, LaunchPreview } from '../../../contracts/runs/launch/manifest';
 import type { WorkspaceInventory } from '../../../contracts/runs/trust';
@@ -9,18 +9,16 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import {
   compileContract,
   enforcementProblem,
+  type LaunchContract,
   type LaunchSnapshot,
   launchTraces,
   renderTransport,
   type RunLimits,
 } from '../../../domain/contract';
-import { refusal } from '../../../domain/refusal';
-import { baseBranchRefusal } from '../../../domain/workspaces/base-branch';
 import { compact } from '../../../platform/json/compact';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../platform/temporal/proof-verifier';
 import type { Baseline, Git } from '../../../providers/git/git';
-import { GitError } from '../../../providers/git/git-error';
 import type { SeenWorktree } from '../../../providers/git/repository/trust-inventory';
 import { untrackedIn } from '../../../providers/git/status';
 import type { TraceStore } from '../../../stores/governance/trace-store';
@@ -29,14 +27,11 @@ import type { Stores } from '../../../stores/open-stores';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { AgentCircuit } from '../../../stores/runs/hosts/host-manifest-store';
 import type { PhaseStore } from '../../../stores/runs/phase-store';
-import type { WorktreeRecord } from '../../../stores/runs/workspaces/worktree-store';
 import { inventoryMessage, previewMessage, type Signed } from '../../../workflows/message-proofs';
 import { hostProblem, type HostProblemDependencies } from '../../shared/host-problem';
 import type { WorktreeFences } from '../../worktree/fences';
-import { releaseLease, takeLease } from '../../worktree/lease';
-import { placeOf } from '../../worktree/record';
-import { recordIdentity, recordReplaced, replacedRefusal } from '../../worktree/replaced';
-import { phaseAtLaunch } from './launch-phase';
+import { type AttemptWorkspace, createAttemptWorkspaces, runGone } from './attempt-workspace';
+import { type LaunchPhase, phaseAtLaunch } from './launch-phase';
 import { goesOnWith, snapshotOf } from './launch-snapshot';
 import { createPlannedLocations, type PlannedLocation } from './planned-location';
 import { previewPatienceMs, probedAgent } from './probed-agent';
@@ -66,6 +61,14 @@ export interface PrepareDependencies
   now(): Date;
 }
 
+/** What a launch is prepared from, and its contract. */
+interface CompiledLaunch {
+  contract: LaunchContract;
+  phase: LaunchPhase;
+  runtime: ProviderRuntimeManifest;
+  workspace: AttemptWorkspace;
+}
+
 /** What a preview compiles: the snapshot that a start would take, and where it would run. */
 export interface PreviewInput extends Omit<PlannedLocation, 'taskId'> {
   snapshot: LaunchSnapshot;
@@ -74,6 +77,7 @@ export interface PreviewInput extends Omit<PlannedLocation, 'taskId'> {
 
 export function createPrepareActivities(deps: PrepareDependencies) {
   const locations = createPlannedLocations(deps);
+  const workspaces = createAttemptWorkspaces(deps);
 
   return {
     /**
@@ -89,97 +93,18 @@ export function createPrepareActivities(deps: PrepareDependencies) {
       if (record.launch?.status === 'running') {
         return record.launch;
       }
-      const probe = await withHeartbeat(() => probedAgent(deps, record.agentConfig, { request: record.request }));
-      if ('status' in probe) {
-        return probe;
+      const compiled = await compileLaunch(record);
+      if ('status' in compiled) {
+        return compiled;
       }
-      const { manifest: runtime } = probe;
-      const tools = await withHeartbeat((signal) => attemptTools(deps, record, signal));
-      if (tools && 'code' in tools) {
-        return tools;
-      }
-      const workspace = await withHeartbeat(() => workspaceOf(record));
-      if ('status' in workspace) {
-        return workspace;
-      }
-
-      const snapshot = snapshotOf(record);
-      const launchPhase = await phaseAtLaunch(deps, snapshot, { parentAttemptId: record.parentAttemptId, runtime });
-      if ('status' in launchPhase) {
-        return launchPhase;
-      }
-      const { evidence } = launchPhase;
-      const { envelope: location } = workspace;
-      const trust = await trustOfLaunch(deps, record.agentConfig, {
-        repository: record.repository?.name,
-        look: async () =>
-          location
-            ? deps.git.worktreeInventory({
-                worktreePath: location.path,
-                identity: workspace.baseline.identity,
-                ...compact({ seen: seenIn(workspace.baseline) }),
-              })
-            : null,
-      });
-      if ('status' in trust) {
-        return trust;
-      }
-      const contract = compileContract({
-        ...snapshot,
-        phase: evidence.phase,
-        phaseEvidence: evidence,
-        trust,
-        hostId: record.hostId,
-        workspace: location,
-        runtime,
-        missingVariables: deps.missingVariables(record.agentConfig),
-        ...compact({ tools }),
-        limits: deps.limits,
-      });
-      const traced = launchTraces(attemptId, contract.runLaunchManifest);
-      const unenforceable = enforcementProblem(contract.runLaunchManifest);
+      const traced = launchTraces(attemptId, compiled.contract.runLaunchManifest);
+      const unenforceable = enforcementProblem(compiled.contract.runLaunchManifest);
       if (unenforceable) {
         await recordTraces(traced);
         return unenforceable;
       }
-      const launch: LaunchOutcome = {
-        taskId: record.taskId,
-        attemptId,
-        agent: record.agent,
-        provider: record.provider,
-        status: 'running',
-        startedAt: deps.now().toISOString(),
-        providerRuntimeManifestDigest: runtime.digest,
-        runLaunchManifestDigest: contract.runLaunchManifest.digest,
-      };
-      // Before the attempt is prepared, which is done once: a try that dies in between writes it again.
-      await deps.phases.begin({
-        _id: attemptId,
-        taskId: record.taskId,
-        launchPhase: evidence.phase,
-        launchEvidence: evidence,
-        evidence,
-        manifestDigest: contract.runLaunchManifest.digest,
-        sources: launchPhase.sources,
-      });
-      const { sections, ...documents } = contract;
-      const { adapter } = runtime;
-      const { digest } = renderTransport({
-        attemptId,
-        taskId: record.taskId,
-        adapter,
-        envelope: contract.taskEnvelope,
-        sections,
-        ...goesOnWith(record),
-      });
-      const stored = await deps.attempts.markPrepared(attemptId, {
-        ...documents,
-        phase: evidence.phase,
-        transport: { digest, adapter, sections },
-        hostId: record.hostId,
-        launch,
-        ...compact({ baseline: workspace.baseline, surroundings: workspace.surroundings }),
-      });
+      await beginPhase(record, compiled);
+      const stored = await storeLaunch(record, compiled);
       await recordTraces(traced);
       const stands = stored?.launch ?? (await deps.attempts.get(attemptId))?.launch;
       // Nothing was prepared: the launch was given up, or the run brought to its end, while this worker was asleep.
@@ -271,6 +196,104 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     },
   };
 
+  /** Inspects the host, the tools and the leased worktree of an attempt, and compiles its contract; the first refusal is returned. */
+  async function compileLaunch(record: AttemptRecord): Promise<CompiledLaunch | Refusal> {
+    const probe = await withHeartbeat(() => probedAgent(deps, record.agentConfig, { request: record.request }));
+    if ('status' in probe) {
+      return probe;
+    }
+    const { manifest: runtime } = probe;
+    const tools = await withHeartbeat((signal) => attemptTools(deps, record, signal));
+    if (tools && 'code' in tools) {
+      return tools;
+    }
+    const workspace = await withHeartbeat(() => workspaces.lease(record));
+    if ('status' in workspace) {
+      return workspace;
+    }
+    const snapshot = snapshotOf(record);
+    const phase = await phaseAtLaunch(deps, snapshot, { parentAttemptId: record.parentAttemptId, runtime });
+    if ('status' in phase) {
+      return phase;
+    }
+    const trust = await trustOfLaunch(deps, record.agentConfig, {
+      repository: record.repository?.name,
+      look: () => inventoryOf(workspace),
+    });
+    if ('status' in trust) {
+      return trust;
+    }
+    const contract = compileContract({
+      ...snapshot,
+      phase: phase.evidence.phase,
+      phaseEvidence: phase.evidence,
+      trust,
+      hostId: record.hostId,
+      workspace: workspace.envelope,
+      runtime,
+      missingVariables: deps.missingVariables(record.agentConfig),
+      ...compact({ tools }),
+      limits: deps.limits,
+    });
+    return { contract, phase, runtime, workspace };
+  }
+
+  async function inventoryOf({ envelope, baseline }: AttemptWorkspace): Promise<WorkspaceInventory | null> {
+    return envelope
+      ? deps.git.worktreeInventory({
+          worktreePath: envelope.path,
+          identity: baseline?.identity,
+          ...compact({ seen: baseline && seenIn(baseline) }),
+        })
+      : null;
+  }
+
+  /** Stored before the attempt is prepared, which is done once: a try that dies in between writes it again. */
+  async function beginPhase({ _id, taskId }: AttemptRecord, { contract, phase }: CompiledLaunch): Promise<void> {
+    const { evidence, sources } = phase;
+    await deps.phases.begin({
+      _id,
+      taskId,
+      launchPhase: evidence.phase,
+      launchEvidence: evidence,
+      evidence,
+      manifestDigest: contract.runLaunchManifest.digest,
+      sources,
+    });
+  }
+
+  /** @returns the prepared attempt; `undefined` when it was not waiting for that any more */
+  async function storeLaunch(record: AttemptRecord, { contract, phase, runtime, workspace }: CompiledLaunch) {
+    const { _id: attemptId, taskId, agent, provider, hostId } = record;
+    const { sections, ...documents } = contract;
+    const { adapter } = runtime;
+    const { digest } = renderTransport({
+      attemptId,
+      taskId,
+      adapter,
+      envelope: contract.taskEnvelope,
+      sections,
+      ...goesOnWith(record),
+    });
+    return deps.attempts.markPrepared(attemptId, {
+      ...documents,
+      phase: phase.evidence.phase,
+      transport: { digest, adapter, sections },
+      hostId,
+      launch: {
+        taskId,
+        attemptId,
+        agent,
+        provider,
+        status: 'running',
+        startedAt: deps.now().toISOString(),
+        providerRuntimeManifestDigest: runtime.digest,
+        runLaunchManifestDigest: contract.runLaunchManifest.digest,
+      },
+      ...compact({ baseline: workspace.baseline, surroundings: workspace.surroundings }),
+    });
+  }
+
   /** A repeated preparation yields the same traces, of which the store has each once. */
   async function recordTraces(traces: readonly TraceInput[]): Promise<void> {
     for (const traced of traces) {
@@ -284,65 +307,6 @@ export function createPrepareActivities(deps: PrepareDependencies) {
     } catch (error) {
       if (!repository) {
         throw error;
-      }
-      return (await hostProblem(deps)) ?? repositoryProblem(repository, error);
-    }
-  }
-
-  async function workspaceOf(record: AttemptRecord) {
-    const { repository, git: target } = record;
-    if (!repository || !target) {
-      return { envelope: null, baseline: undefined, surroundings: undefined };
-    }
-    // An attempt that was planned by an earlier release, or is tried again.
-    const onBase = baseBranchRefusal(record.taskId, repository, target);
-    if (onBase) {
-      return onBase;
-    }
-    try {
-      const leased = await takeLease(deps, record.taskId, record._id);
-      if (isRefusal(leased)) {
-        return leased;
-      }
-      // Checked after the lease is there: a run that ends later releases it, one that had ended before does not any more.
-      if (isOver(await deps.attempts.get(record._id))) {
-        await releaseLease(deps, { taskId: record.taskId, attemptId: record._id });
-        throw runGone(record._id);
-      }
-      if (leased.repository !== repository.name || leased.branch !== target.branch || leased.hostId !== record.hostId) {
-        return otherWorktree(leased, record);
-      }
-      const fence = await deps.fences.take(record.taskId, { attemptId: record._id, stage: 'prepare' });
-      if (!fence) {
-        throw runGone(record._id);
-      }
-      const git = deps.git.under(fence);
-      // Its directory may have been deleted: the branch still has everything that was committed.
-      await git.configureRepository({
-        repositoryPath: leased.repositoryPath,
-        allowFilters: repository.allowFilters ?? [],
-      });
-      const worktree = await git.ensureWorktree(placeOf(leased));
-      const { identity, worktrees } = worktree;
-      await recordIdentity(deps, record.taskId, { identity, fence });
-      const [baseline, surroundings] = await Promise.all([
-        git.captureBaseline({ worktreePath: worktree.path, identity, attemptId: record._id }),
-        git.snapshotRepository({ worktreePath: worktree.path, identity, worktrees }).catch(() => undefined),
-      ]);
-      const { headSha, dirty, files } = baseline;
-      const envelope: TaskEnvelope['workspace'] = {
-        repository: repository.name,
-        path: worktree.path,
-        branch: worktree.branch,
-        baseline: { headSha, dirty, files },
-      };
-      return { envelope, baseline, surroundings };
-    } catch (error) {
-      if (error instanceof GitError && error.code === 'worktree-replaced') {
-        const lost = await recordReplaced(deps, record.taskId, error);
-        if (lost) {
-          return replacedRefusal(lost, error);
-        }
       }
       return (await hostProblem(deps)) ?? repositoryProblem(repository, error);
     }
@@ -361,24 +325,3 @@ const circuitOf = (agent: AgentConfig, circuit: AgentCircuit) => ({
 /** The result of the inspection that a baseline is of; `undefined` where the baseline lists only a part of it. */
 const seenIn = ({ headSha, files, truncated }: Baseline): SeenWorktree | undefined =>
   truncated ? undefined : { headSha, untracked: untrackedIn({ entries: files }) };
-
-/** Its worker was asleep while the run moved on. */
-const runGone = (attemptId: string) =>
-  ApplicationFailure.nonRetryable(`${attemptId} is no longer prepared.`, 'RUN_GONE');
-
-const isOver = (record: AttemptRecord | undefined): boolean =>
-  !record ||
-  record.abandonedAt !== undefined ||
-  record.completion !== undefined ||
-  record.state === 'ended' ||
-  record.state === 'refused';
-
-const isRefusal = (leased: WorktreeRecord | Refusal): leased is Refusal => 'status' in leased;
-
-/** The task has been changed since its worktree was made. */
-const otherWorktree = ({ repository, branch, hostId, path }: WorktreeRecord, record: AttemptRecord): Refusal =>
-  refusal('WORKTREE_MISMATCH', 'The worktree of the task is of another repository, branch or host; remove it first.', {
-    taskId: record.taskId,
-    worktree: { repository, branch, hostId, path },
-    wanted: { repository: record.repository?.name, branch: record.git?.branch, hostId: record.hostId },
-  });
