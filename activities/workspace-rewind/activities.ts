@@ -23,6 +23,7 @@ import type { RewindCommitInput, RewindOutcome, RewindPlanInput } from '../../wo
 import { checkpointEvent } from '../agent-run/dispatch/checkpoints';
 import { sourceOf } from '../shared/event-source';
 import type { WorktreeFences } from '../worktree/fences';
+import { decidedPaths, maxListed, maxNamed, plannedRewind } from './plan';
 
 export interface RewindDependencies extends Pick<Stores, 'checkpoints' | 'rewinds'> {
   attempts: Pick<AttemptStore, 'get'>;
@@ -33,10 +34,6 @@ export interface RewindDependencies extends Pick<Stores, 'checkpoints' | 'rewind
   fences: Pick<WorktreeFences, 'share'>;
   now(): Date;
 }
-
-/** The most paths that a refusal names, and that a record lists. */
-const maxNamed = 50;
-const listed = 1_000;
 
 /** How many checkpoints are read at a time. */
 const pageSize = 100;
@@ -68,63 +65,15 @@ export function createRewindActivities(deps: RewindDependencies) {
         const changed = changes.map(({ path }) => path);
         const owners = await owned(record, { target, descendant, tree: before.tree });
         const resolutions = new Map(input.resolutions.map(({ path, decision }) => [path, decision]));
-        const plan = planRewind(changed, owners, resolutions);
-        if ('unknown' in plan) {
-          return refusal('REWIND_PATH_UNKNOWN', 'These paths would not change.', {
-            paths: plan.unknown.slice(0, maxNamed),
-          });
+        const plan = decidedPaths(planRewind(changed, owners, resolutions));
+        if ('status' in plan) {
+          return plan;
         }
-        if ('unresolved' in plan) {
-          const paths = plan.unresolved.map(({ path, attribution, conflict }) => ({ path, attribution, conflict }));
-          return refusal(
-            'REWIND_CONFLICT',
-            'These paths have changes of others than the agent: decide on each of them.',
-            {
-              paths: paths.slice(0, maxNamed),
-              pathCount: paths.length,
-            },
-          );
-        }
-        const at = deps.now().toISOString();
         if (!target.turn) {
           return refusal('REWIND_UNSUPPORTED', 'The turn of the checkpoint is unknown.', {});
         }
-        const {
-          rewindId: id,
-          attemptId,
-          taskId,
-          requestId,
-          requestDigest,
-          targetCheckpointId,
-          descendantCheckpointId,
-        } = input;
-        await deps.rewinds.add({
-          schemaVersion: 'workspace-rewind/v1',
-          id,
-          taskId,
-          attemptId,
-          requestId,
-          requestDigest,
-          targetCheckpointId,
-          descendantCheckpointId,
-          state: 'planned',
-          approvalId: null,
-          before,
-          target: stateOf(target),
-          turn: target.turn,
-          // Paths that are not simply restored come first: what is not listed is accepted.
-          paths: [...plan.paths]
-            .sort((a, b) => Number(a.decision === 'accept') - Number(b.decision === 'accept'))
-            .slice(0, listed),
-          pathCount: plan.paths.length,
-          keptRef: null,
-          checkpointId: null,
-          leftBehind: [],
-          thread: null,
-          createdBy: input.actor,
-          createdAt: at,
-          updatedAt: at,
-        });
+        const situation = { before, target: stateOf(target), turn: target.turn, paths: plan.paths };
+        await deps.rewinds.add(plannedRewind(input, situation, deps.now().toISOString()));
         return { status: 'planned' };
       }),
 
@@ -271,9 +220,9 @@ export function createRewindActivities(deps: RewindDependencies) {
         sequence: latest.sequence,
         ...captureFields,
         changes: changes
-          .slice(0, listed)
+          .slice(0, maxListed)
           .map(({ path, status }) => ({ path, status, attribution: 'operator' as const, conflict: false })),
-        truncated: changes.length > listed,
+        truncated: changes.length > maxListed,
         createdAt: deps.now().toISOString(),
       };
       if (!(await deps.checkpoints.add(checkpoint))) {
