@@ -13,7 +13,7 @@ import type { RunStore } from './runs/store';
 import type { SchemaChecker } from './schemas/schema-checker';
 import type { SessionStore } from './sessions/store';
 
-/** What the areas of this service share. Built once per process (`start.ts`). */
+/** What the areas of this service share. Built once per process (`open-context.ts`). */
 export interface WorkflowRunsContext {
   env: PartEnvironment<'workflow-runs'>;
   log: Log;
