@@ -127,5 +127,3 @@ export function createCommentActivities({ openTrackers, trackerLinks, board, rul
     });
   }
 }
-
-export type CommentActivities = ReturnType<typeof createCommentActivities>;

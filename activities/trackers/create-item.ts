@@ -71,5 +71,3 @@ export function createItemActivities({ openTrackers, trackerLinks, trackers }: L
     },
   };
 }
-
-export type ItemActivities = ReturnType<typeof createItemActivities>;

@@ -55,5 +55,3 @@ export function createImportActivities({ openTrackers, trackerLinks, board }: Li
     }
   }
 }
-
-export type ImportActivities = ReturnType<typeof createImportActivities>;

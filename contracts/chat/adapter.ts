@@ -6,7 +6,6 @@ import { serviceUrl, webUrl } from '../url';
 
 /** Team chats that are reached by webhook, and channels of a community that are reached through its relay. */
 export const adapterKind = z.enum(['slack', 'teams', 'community']).meta({ id: 'CommunicationAdapterKind' });
-export type AdapterKind = z.infer<typeof adapterKind>;
 
 /** A secret by the name of a variable of the workers' environment. */
 const environmentReference = z
@@ -152,7 +151,6 @@ export type AdapterCheck = z.infer<typeof adapterCheck>;
 
 /** `unknown` until it was probed in its present revision. */
 export const adapterStatus = z.enum(['healthy', 'degraded', 'unhealthy', 'unknown', 'unconfigured', 'disabled']);
-export type AdapterStatus = z.infer<typeof adapterStatus>;
 
 /** What a probe found, which sends nothing. */
 export const adapterProbe = z.object({

@@ -130,7 +130,6 @@ export type DecisionReviewCreate = z.output<typeof decisionReviewCreate>;
 export const reviewSubmission = z
   .strictObject({ participantId: slug, text: text(reviewLimits.answer, 1), round: round.optional() })
   .meta({ id: 'DecisionReviewSubmission' });
-export type ReviewSubmission = z.output<typeof reviewSubmission>;
 
 /** `decision` records the synthesis as a decision of the task, too. */
 export const reviewFinalization = z

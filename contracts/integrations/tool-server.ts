@@ -65,7 +65,6 @@ const ofProtocol =
   /^(?:host|content-length|content-type|transfer-encoding|connection|upgrade|te|trailer|keep-alive|expect|accept|accept-encoding|last-event-id|mcp-.*|proxy-.*)$/i;
 
 export const toolServerTransport = z.discriminatedUnion('kind', [stdio, streamableHttp]);
-export type ToolServerTransport = z.infer<typeof toolServerTransport>;
 
 const patterns = z.array(namePattern).max(256);
 

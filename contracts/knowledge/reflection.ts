@@ -15,7 +15,6 @@ export const reflectionSource = z.enum([
 
 /** `deleted` is soft: the record stays, and is listed by a query for this status. */
 export const reflectionStatus = z.enum(['pending', 'accepted', 'rejected', 'merged', 'deleted']);
-export type ReflectionStatus = z.infer<typeof reflectionStatus>;
 
 /** The target whose acceptance changes a task. All others are written down for people to act on. */
 export const taskLesson = 'task-lesson';

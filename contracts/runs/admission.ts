@@ -57,7 +57,6 @@ export type AdmissionScope = z.infer<typeof admissionScope>;
 
 /** Something that limits a launch. Ids of hosts and root tasks are hashed. */
 export const limitingScope = z.object({ scope: admissionScope, scopeId: z.string() });
-export type LimitingScope = z.infer<typeof limitingScope>;
 
 /** One ceiling as it was evaluated for a launch. */
 export const evaluatedPolicy = z.object({
@@ -143,7 +142,6 @@ export const reservationQuery = z.strictObject({
   state: several(reservationState),
   ...listPage(100, 1_000),
 });
-export type ReservationQuery = z.output<typeof reservationQuery>;
 
 export const reservationList = z
   .object({ generatedAt: timestamp, reservations: z.array(reservation), nextCursor })

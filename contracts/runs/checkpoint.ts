@@ -27,7 +27,6 @@ export const workspaceState = z.object({
   headSha: objectName,
   branch: z.string().nullable(),
 });
-export type WorkspaceState = z.infer<typeof workspaceState>;
 
 /** The provider's own name of the current turn; a conversation can be rewound to it. */
 export const turnCursor = z.object({ sessionId: z.string(), turnId: z.string() });

@@ -18,7 +18,6 @@ export const conflictKind = z.enum([
 export type ConflictKind = z.infer<typeof conflictKind>;
 
 const conflictedFile = z.object({ path: z.string(), kind: conflictKind });
-export type ConflictedFile = z.infer<typeof conflictedFile>;
 
 const conflictFacts = {
   hasConflicts: z.boolean(),

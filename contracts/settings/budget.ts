@@ -14,7 +14,6 @@ const costUsd = z.number().max(1_000_000_000);
 
 /** The limit of each scope of a kind; `null` is none. */
 const limit = z.strictObject({ tokens: tokens.min(1).nullable(), costUsd: costUsd.positive().nullable() });
-export type BudgetLimit = z.infer<typeof limit>;
 
 /** What runs may use together, and when to warn (gaps in the specification, 12: no limits, a warning at 80 percent). */
 export const budgetSettings = z.strictObject({

@@ -23,7 +23,6 @@ export const lineCommentId = z
 export const maxLineComments = 500;
 
 export const lineCommentState = z.enum(['open', 'sent', 'resolved']);
-export type LineCommentState = z.infer<typeof lineCommentState>;
 
 /** Which side of a change the line is on: the file before it, or after it. */
 export const diffSide = z.enum(['old', 'new']);

@@ -106,8 +106,3 @@ export function bucketAt<B extends Pick<Bucket, 'from' | 'to'>>(buckets: readonl
   }
   return undefined;
 }
-
-/** The first moment of a day of the calendar, and of the day after it. */
-export function boundsOfDay(zone: string, day: CalendarDay): { from: number; to: number } {
-  return { from: startOfDay(zone, day), to: startOfDay(zone, addDays(day, 1)) };
-}

@@ -73,4 +73,3 @@ export const catalogSummary = (servers: readonly CatalogServer[]) => ({
     tools: tools.length,
   })),
 });
-export type CatalogSummary = ReturnType<typeof catalogSummary>;

@@ -63,5 +63,3 @@ export function createLogoutVerifier(provider: Pick<Provider, 'keys'>, clientId:
     }
   };
 }
-
-export type VerifyLogout = ReturnType<typeof createLogoutVerifier>;

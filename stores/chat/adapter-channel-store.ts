@@ -49,5 +49,3 @@ export async function createAdapterChannelStore(db: Database) {
     },
   };
 }
-
-export type AdapterChannelStore = Awaited<ReturnType<typeof createAdapterChannelStore>>;

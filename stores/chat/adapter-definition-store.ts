@@ -74,5 +74,3 @@ export async function createAdapterDefinitionStore(db: Database) {
     },
   };
 }
-
-export type AdapterDefinitionStore = Awaited<ReturnType<typeof createAdapterDefinitionStore>>;

@@ -123,5 +123,3 @@ export async function createAdapterDeliveryStore(db: Database, now: () => Date =
     },
   };
 }
-
-export type AdapterDeliveryStore = Awaited<ReturnType<typeof createAdapterDeliveryStore>>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AdapterMapping, MappingQuery, MappingTarget } from '../../contracts/chat/adapter-delivery';
+import type { AdapterMapping, MappingQuery } from '../../contracts/chat/adapter-delivery';
 import { compact } from '../../platform/json/compact';
 import type { Page } from '../../platform/lists/page';
 import type { Database, Stored } from '../port/collection';
@@ -13,10 +13,6 @@ export const externalKey = (...parts: string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
 
 const present = ({ _id, ...record }: MappingRecord): AdapterMapping => ({ id: _id, ...record });
-
-/** Whether two targets are the same thread of the same task. */
-export const isSameTarget = (one: MappingTarget, other: MappingTarget): boolean =>
-  one.kind === other.kind && one.squadMessageId === other.squadMessageId && one.taskId === other.taskId;
 
 /** What threads of team chats and communities belong to. The first mapping of a thread stands. */
 export async function createAdapterMappingStore(db: Database, now: () => Date = () => new Date()) {
@@ -51,5 +47,3 @@ export async function createAdapterMappingStore(db: Database, now: () => Date = 
     },
   };
 }
-
-export type AdapterMappingStore = Awaited<ReturnType<typeof createAdapterMappingStore>>;

@@ -44,5 +44,3 @@ export async function createAdapterStore(db: Database) {
     },
   };
 }
-
-export type AdapterStore = Awaited<ReturnType<typeof createAdapterStore>>;

@@ -68,5 +68,3 @@ export async function createBroadcastStore(db: Database, now: () => Date = opera
     },
   };
 }
-
-export type BroadcastStore = Awaited<ReturnType<typeof createBroadcastStore>>;

@@ -84,5 +84,3 @@ export async function createChatStore(db: Database, now: () => Date = operationT
 const presentSession = ({ _id, ...session }: SessionRecord): ChatSessionSummary => ({ id: _id, ...session });
 
 const presentMessage = ({ _id, sessionId: _s, ...message }: MessageRecord): ChatMessage => ({ id: _id, ...message });
-
-export type ChatStore = Awaited<ReturnType<typeof createChatStore>>;

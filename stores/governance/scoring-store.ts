@@ -47,5 +47,3 @@ export async function createScoringStore(db: Database) {
     },
   };
 }
-
-export type ScoringStore = Awaited<ReturnType<typeof createScoringStore>>;

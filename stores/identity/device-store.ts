@@ -120,5 +120,3 @@ export async function createDeviceStore(db: Database, now: () => Date = operatio
     },
   };
 }
-
-export type DeviceStore = Awaited<ReturnType<typeof createDeviceStore>>;

@@ -81,5 +81,3 @@ export async function createInvitationStore(db: Database, now: () => Date = oper
     remove: (id: string) => invitations.deleteMany({ _id: id }),
   };
 }
-
-export type InvitationStore = Awaited<ReturnType<typeof createInvitationStore>>;

@@ -88,5 +88,3 @@ export async function createOidcStore(db: Database, now: () => Date = () => new 
       (await sessions.get(digest(issuer, sid)))?.userId,
   };
 }
-
-export type OidcStore = Awaited<ReturnType<typeof createOidcStore>>;

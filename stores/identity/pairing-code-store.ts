@@ -102,5 +102,3 @@ export async function createPairingCodeStore(db: Database, now: () => Date = ope
     },
   };
 }
-
-export type PairingCodeStore = Awaited<ReturnType<typeof createPairingCodeStore>>;

@@ -197,5 +197,3 @@ export async function createTokenStore(db: Database, now: () => Date = operation
 
 /** Whether a time has come. */
 const isPast = (time: string | undefined, at: Date): boolean => time !== undefined && Date.parse(time) <= at.getTime();
-
-export type TokenStore = Awaited<ReturnType<typeof createTokenStore>>;

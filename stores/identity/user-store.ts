@@ -67,5 +67,3 @@ export async function createUserStore(db: Database, now: () => Date = operationT
       (await findPage(users, { filter: {}, order: { key: '_id', direction: 1 } }, part)).map(present),
   };
 }
-
-export type UserStore = Awaited<ReturnType<typeof createUserStore>>;

@@ -46,5 +46,3 @@ export async function createCostPredictionStore(db: Database) {
     },
   };
 }
-
-export type CostPredictionStore = Awaited<ReturnType<typeof createCostPredictionStore>>;

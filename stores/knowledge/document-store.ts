@@ -5,5 +5,3 @@ import { createConfiguredRecords } from '../port/configured-records';
 /** Documents that are reviewed from time to time, by id (specification 1, Tracked document). */
 export const createTrackedDocumentStore = (db: Database) =>
   createConfiguredRecords<TrackedDocumentFields>(db, 'tracked-documents');
-
-export type TrackedDocumentStore = Awaited<ReturnType<typeof createTrackedDocumentStore>>;

@@ -166,5 +166,3 @@ export async function createErrorAnalysisStore(db: Database) {
     },
   };
 }
-
-export type ErrorAnalysisStore = Awaited<ReturnType<typeof createErrorAnalysisStore>>;

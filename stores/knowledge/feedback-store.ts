@@ -64,5 +64,3 @@ export async function createFeedbackStore(db: Database) {
     remove: async (id: string): Promise<boolean> => (await records.deleteMany({ _id: id })) > 0,
   };
 }
-
-export type FeedbackStore = Awaited<ReturnType<typeof createFeedbackStore>>;

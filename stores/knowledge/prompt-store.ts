@@ -96,5 +96,3 @@ export async function createPromptStore(db: Database) {
     },
   };
 }
-
-export type PromptStore = Awaited<ReturnType<typeof createPromptStore>>;

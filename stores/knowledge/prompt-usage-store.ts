@@ -69,5 +69,3 @@ export async function createPromptUsageStore(db: Database) {
     },
   };
 }
-
-export type PromptUsageStore = Awaited<ReturnType<typeof createPromptUsageStore>>;

@@ -66,5 +66,3 @@ export async function createCallbackSecretStore(db: Database, now: () => Date = 
     },
   };
 }
-
-export type CallbackSecretStore = Awaited<ReturnType<typeof createCallbackSecretStore>>;

@@ -51,5 +51,3 @@ export async function createManagedListStore(db: Database, now: () => Date = ope
     },
   };
 }
-
-export type ManagedListStore = Awaited<ReturnType<typeof createManagedListStore>>;

@@ -4,5 +4,3 @@ import { createConfiguredRecords } from '../port/configured-records';
 
 /** Templates by id (specification 1, Mount list). */
 export const createTemplateStore = (db: Database) => createConfiguredRecords<TemplateFields>(db, 'templates');
-
-export type TemplateStore = Awaited<ReturnType<typeof createTemplateStore>>;

@@ -74,5 +74,3 @@ export async function createReportStore(db: Database) {
     },
   };
 }
-
-export type ReportStore = Awaited<ReturnType<typeof createReportStore>>;

@@ -96,8 +96,6 @@ export async function createTaskTransitionOutbox(db: Database) {
   };
 }
 
-export type TaskTransitionOutbox = Awaited<ReturnType<typeof createTaskTransitionOutbox>>;
-
 const isSame = (a: ObservedState, b: ObservedState): boolean => a.status === b.status && a.location === b.location;
 
 function transitions(before: ObservedState | undefined, task: ObservedTask): PendingTransition[] {

@@ -45,8 +45,6 @@ export const createAdmissionLauncher = (
   },
 });
 
-export type AdmissionLauncher = ReturnType<typeof createAdmissionLauncher>;
-
 const pending = () =>
   new AppError('TREE_PENDING', {
     status: 503,

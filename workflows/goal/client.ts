@@ -26,5 +26,3 @@ export const createGoalLauncher = (client: Client, log: Log) => ({
       .catch((error: unknown) => log.warn({ err: error, goalId }, 'goal workflow start deferred'));
   },
 });
-
-export type GoalLauncher = ReturnType<typeof createGoalLauncher>;

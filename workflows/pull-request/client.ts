@@ -81,8 +81,6 @@ export function createPullRequestLauncher({ client, proofs, heartbeatTimeoutMs }
   };
 }
 
-export type PullRequestLauncher = ReturnType<typeof createPullRequestLauncher>;
-
 const pending = () =>
   new AppError('PULL_REQUEST_PENDING', {
     status: 503,

@@ -72,8 +72,6 @@ export function acceptanceWorkflows(options: ReviewLauncherOptions): AcceptanceW
   };
 }
 
-export type ReviewLauncher = ReturnType<typeof createReviewLauncher>;
-
 /** Whether the workflow was taken away from its waiting caller: the reconciliation settles what it has begun. */
 const isEndedByOperator = (error: unknown): boolean =>
   error instanceof WorkflowNotFoundError ||

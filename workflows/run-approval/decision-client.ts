@@ -53,8 +53,6 @@ export function createApprovalLauncher(client: Client, proofs: Pick<MessageProof
   };
 }
 
-export type ApprovalLauncher = ReturnType<typeof createApprovalLauncher>;
-
 const pending = () =>
   new AppError('APPROVAL_PENDING', {
     status: 503,

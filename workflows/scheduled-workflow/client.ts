@@ -24,7 +24,6 @@ export function createWorkflowSchedules(client: Client, log: Log) {
     drop: (id: string): Promise<void> => schedules.drop(workflowScheduleId(id)),
   };
 }
-export type WorkflowSchedules = ReturnType<typeof createWorkflowSchedules>;
 
 interface FollowedWorkflow {
   id: string;

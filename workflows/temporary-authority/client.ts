@@ -68,8 +68,6 @@ export function createPhaseLauncher(client: Client, proofs: Pick<MessageProofs, 
   };
 }
 
-export type PhaseLauncher = ReturnType<typeof createPhaseLauncher>;
-
 const pending = () =>
   new AppError('PHASE_PENDING', {
     status: 503,

@@ -84,8 +84,6 @@ export function createTrackerLauncher(client: Client, env: Timings) {
   };
 }
 
-export type TrackerLauncher = ReturnType<typeof createTrackerLauncher>;
-
 const pending = () =>
   new AppError('TRACKER_PENDING', {
     status: 503,

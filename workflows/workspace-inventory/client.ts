@@ -31,8 +31,6 @@ export function createTrustLauncher(client: Client, proofs: Pick<MessageProofs, 
   };
 }
 
-export type TrustLauncher = ReturnType<typeof createTrustLauncher>;
-
 const pending = () =>
   new AppError('INVENTORY_PENDING', {
     status: 503,

@@ -44,8 +44,6 @@ export function createRewindLauncher(client: Client, proofs: Pick<MessageProofs,
   };
 }
 
-export type RewindLauncher = ReturnType<typeof createRewindLauncher>;
-
 const pending = () =>
   new AppError('REWIND_PENDING', {
     status: 503,

@@ -146,8 +146,6 @@ export function createWorktreeLauncher({ client, ask, proofs, heartbeatTimeoutMs
   };
 }
 
-export type WorktreeLauncher = ReturnType<typeof createWorktreeLauncher>;
-
 /** A caller waits for it: an inspection that no worker accepts times out. */
 const viewing = () =>
   ({

@@ -85,5 +85,3 @@ export function createLoginCookies({ secrets, secure, now }: LoginCookieOptions)
     },
   };
 }
-
-export type LoginCookies = ReturnType<typeof createLoginCookies>;

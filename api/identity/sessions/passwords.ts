@@ -19,11 +19,6 @@ interface Guess {
   wrong: () => AppError;
 }
 
-export interface NewPassword {
-  password: string;
-  passwordHash: string;
-}
-
 const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** A recovery key, and what is stored of it. */
@@ -123,5 +118,3 @@ export function createPasswordChecks(context: PasswordContext) {
     },
   };
 }
-
-export type PasswordChecks = ReturnType<typeof createPasswordChecks>;

@@ -145,7 +145,6 @@ const goalTransition = z.object({
   at: timestamp,
   blockerId: z.string().optional(),
 });
-export type GoalTransition = z.infer<typeof goalTransition>;
 
 /** `durable-goal/v1`: an objective that outlives its runs. */
 export const goal = z

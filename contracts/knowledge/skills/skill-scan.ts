@@ -19,7 +19,6 @@ export const patternCategory = z.enum([
   ...(['code-execution', 'credentials', 'destruction', 'exfiltration', 'instructions', 'network'] as const),
   ...(['persistence', 'privileges', 'structure', 'supply-chain', 'text'] as const),
 ]);
-export type PatternCategory = z.infer<typeof patternCategory>;
 
 /** One rule of the scan. */
 export const securityPattern = z

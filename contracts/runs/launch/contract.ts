@@ -53,7 +53,6 @@ export const workspaceBaseline = z.object({
   dirty: z.boolean(),
   files: z.array(baselineFile),
 });
-export type WorkspaceBaseline = z.infer<typeof workspaceBaseline>;
 
 /**
  * One kind of effect a run may have, and where. The scope of `filesystem-write` is a path in the worktree, `.` being all

@@ -115,7 +115,6 @@ export const deliverableRunReport = z
     ...z.object(reported).partial().shape,
   })
   .meta({ id: 'ScheduledDeliverableReport' });
-export type DeliverableRunReport = z.infer<typeof deliverableRunReport>;
 
 const optional = {
   cronExpr: fields.cronExpr.optional(),

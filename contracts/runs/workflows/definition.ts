@@ -190,7 +190,6 @@ export const workflowStep = z
 export type WorkflowStep = z.infer<typeof workflowStep>;
 export type LaunchingStep = z.infer<typeof agentStep> | z.infer<typeof loopStep> | ParallelBranch;
 export type ParallelBranch = z.infer<typeof parallelStep>['parallel']['steps'][number];
-export type AgentStep = z.infer<typeof agentStep>;
 export type LoopStep = z.infer<typeof loopStep>;
 export type GateStep = z.infer<typeof gateStep>;
 export type ToolStep = z.infer<typeof toolStep>;

@@ -58,5 +58,3 @@ export async function createStageArchive(db: Database) {
     },
   };
 }
-
-export type StageArchive = Awaited<ReturnType<typeof createStageArchive>>;

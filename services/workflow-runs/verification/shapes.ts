@@ -8,7 +8,6 @@ export type Result = z.infer<typeof result>;
 const controlType = z.enum(['ai', 'automated', 'analysis', 'ai-analysis']);
 /** `evaluate`: its results are stored and do not count; `disabled`: it has none. */
 const controlMode = z.enum(['active', 'evaluate', 'disabled']);
-export type ControlMode = z.infer<typeof controlMode>;
 
 const name = text(200);
 const prose = text(10_000, 0);

@@ -113,5 +113,3 @@ function countersOf(report: SpendReport): CounterRecord[] {
       : []),
   ]);
 }
-
-export type SpendCounters = Awaited<ReturnType<typeof createSpendCounters>>;

@@ -99,5 +99,3 @@ export async function createGuessStore(db: Database, now: () => Date = () => new
     },
   };
 }
-
-export type GuessStore = Awaited<ReturnType<typeof createGuessStore>>;

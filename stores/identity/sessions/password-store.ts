@@ -36,5 +36,3 @@ export async function createPasswordStore(db: Database, now: () => Date = () => 
       ),
   };
 }
-
-export type PasswordStore = Awaited<ReturnType<typeof createPasswordStore>>;

@@ -27,5 +27,3 @@ export async function createSetupCodeStore(db: Database, now: () => Date = () =>
     clear: (): Promise<number> => codes.deleteMany({ expiresAt: { $gt: '' } }),
   };
 }
-
-export type SetupCodeStore = Awaited<ReturnType<typeof createSetupCodeStore>>;

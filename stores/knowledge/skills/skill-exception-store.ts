@@ -7,5 +7,3 @@ export type SkillExceptionFields = Omit<SkillException, 'skillId'>;
 /** Reviewed exceptions, by the id of their skill: a later one replaces the one before. */
 export const createSkillExceptionStore = (db: Database) =>
   createConfiguredRecords<SkillExceptionFields>(db, 'skill-exceptions');
-
-export type SkillExceptionStore = Awaited<ReturnType<typeof createSkillExceptionStore>>;

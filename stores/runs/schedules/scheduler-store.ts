@@ -19,4 +19,3 @@ export async function createSchedulerStore(db: Database) {
     },
   };
 }
-export type SchedulerStore = Awaited<ReturnType<typeof createSchedulerStore>>;
