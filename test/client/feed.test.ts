@@ -5,6 +5,17 @@ import { pages } from '../../clients/typescript/src/pages';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { adminKey, type ApiUnderTest, startTestApi } from '../api/api-under-test';
 
+/** A connection that is lost before it is reported that an attempt has ended. */
+class CutSocket extends WebSocket {
+  override emit(event: string, ...values: unknown[]): boolean {
+    if (event === 'message' && String(values[0]).includes('"agent:complete"')) {
+      this.terminate();
+      return false;
+    }
+    return super.emit(event, ...values);
+  }
+}
+
 describe('feed of the client', () => {
   let board: ApiUnderTest;
   let sockets: WebSocket[];
@@ -30,14 +41,14 @@ describe('feed of the client', () => {
 
   let attempts = 0;
   /** An attempt that runs, and what appends to its events. */
-  async function anAttempt() {
+  async function anAttempt(state: 'running' | 'ended' = 'running') {
     const { id: taskId } = await board.createTask();
     attempts += 1;
     const attemptId = `attempt_feedclient${attempts}`;
     await board.api.context.attempts.create({
       _id: attemptId,
       taskId,
-      state: 'running',
+      state,
       createdAt: new Date().toISOString(),
       objective: { title: 'x' },
     } as AttemptRecord);
@@ -74,6 +85,40 @@ describe('feed of the client', () => {
     }
     expect(sequences).toEqual([1, 2, 3, 4, 5]);
     expect(sockets.length).toBe(3);
+  });
+
+  it('ends with the last event of a run, whether or not anything comes after it', async () => {
+    const { append, end, ...run } = await anAttempt();
+    await append(1);
+    await end();
+    const sequences: number[] = [];
+    for await (const { sequence } of followRun(options({ connect: (url) => new CutSocket(url) }), run)) {
+      sequences.push(sequence);
+    }
+    expect(sequences).toEqual([1, 2]);
+  });
+
+  it('ends at once when the last event of an ended run was received before', async () => {
+    const { append, end, ...run } = await anAttempt('ended');
+    await append(1);
+    await end();
+    for await (const { sequence } of followRun(options(), { ...run, afterSequence: 2 })) {
+      throw new Error(`The event ${sequence} was received again.`);
+    }
+  });
+
+  it('subscribes again when the board failed to do it', async () => {
+    const { append, end, ...run } = await anAttempt();
+    await append(1);
+    await end();
+    const failing = jest.spyOn(board.api.context.attempts, 'get').mockRejectedValueOnce(new Error('away'));
+    const sequences: number[] = [];
+    for await (const { sequence } of followRun(options(), run)) {
+      sequences.push(sequence);
+    }
+    failing.mockRestore();
+    expect(sequences).toEqual([1, 2]);
+    expect(sockets.length).toBe(2);
   });
 
   it('resumes after a sequence', async () => {

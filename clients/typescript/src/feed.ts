@@ -124,6 +124,9 @@ async function* messagesOf(
   }
 }
 
+/** The board could not do what this connection has asked for, such as while its stores are away: another connection asks again. */
+const isFailure = (message: FeedMessage): boolean => message.type === 'error' && message.code === 'INTERNAL_ERROR';
+
 const isTemporary = (error: unknown): boolean =>
   !(error instanceof BoardError) || error.status >= 500 || error.status === 429;
 
@@ -149,7 +152,7 @@ export async function* feedMessages(options: FeedOptions, subscribe: () => objec
       const messages = messagesOf(connect(address), subscribe, signal);
       try {
         let next = await messages.next();
-        for (; !next.done; next = await messages.next()) {
+        for (; !next.done && !isFailure(next.value); next = await messages.next()) {
           waitMs = firstWaitMs;
           refusals = -1;
           losses = 0;
@@ -175,6 +178,9 @@ export async function* feedMessages(options: FeedOptions, subscribe: () => objec
     await wait(waitMs, signal);
   }
 }
+
+/** The kinds of the event that ends an attempt. */
+const ends: ReadonlySet<string> = new Set(['run.completed', 'run.failed', 'run.interrupted', 'run.refused']);
 
 const statusOf: Partial<Record<string, number>> = { NOT_FOUND: 404, FORBIDDEN: 403 };
 
@@ -203,8 +209,12 @@ export async function* followRun(
     if (message.type === 'agent:event' && message.attemptId === attemptId && message.sequence > last) {
       last = message.sequence;
       yield message.data;
+      if (ends.has(message.data.kind)) {
+        return;
+      }
     }
-    if (message.type === 'agent:complete' && message.attemptId === attemptId) {
+    // Its end may be what the reader, or the connection before, has had already.
+    if (message.type === 'subscribed' && !message.running && message.cursor <= last) {
       return;
     }
   }
