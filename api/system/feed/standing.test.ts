@@ -123,3 +123,17 @@ describe('the callers of open connections', () => {
     standings.close();
   });
 });
+
+describe('the caller of a connection that is refused', () => {
+  afterEach(() => jest.useRealTimers());
+
+  it('is not verified again and again', async () => {
+    jest.useFakeTimers();
+    const identify = jest.fn(async () => caller());
+    const standings = new Standings(identify, createLog({ name: 'test', level: 'silent' }));
+    standings.of(caller(), [{ carrier: 'cookie', value: 'a' }], request);
+    await jest.advanceTimersByTimeAsync(5_000);
+    standings.close();
+    expect(identify).not.toHaveBeenCalled();
+  });
+});

@@ -28,6 +28,9 @@ export class Standing implements WatcherStanding {
     private readonly rights: string,
     private readonly options: {
       verify: () => Promise<AuthContext | undefined>;
+      /** There is a connection. */
+      onUsed: () => void;
+      /** There is none any more. */
       onEmpty: () => void;
       nowMs: () => number;
       log: Log;
@@ -38,6 +41,7 @@ export class Standing implements WatcherStanding {
 
   add(watcher: FeedWatcher): void {
     this.watchers.add(watcher);
+    this.options.onUsed();
   }
 
   remove(watcher: FeedWatcher): void {
@@ -118,15 +122,18 @@ export class Standings {
     const key = createHash('sha256')
       .update(JSON.stringify([credentials, rights]))
       .digest('hex');
-    const standing =
-      this.standings.get(key) ??
-      new Standing(rights, {
-        verify: () => this.identify(credentials, request),
-        onEmpty: () => this.standings.delete(key),
-        nowMs: this.nowMs,
-        log: this.log,
-      });
-    this.standings.set(key, standing);
+    const existing = this.standings.get(key);
+    if (existing) {
+      return existing;
+    }
+    // Verified from its first connection on: one that is refused has none.
+    const standing: Standing = new Standing(rights, {
+      verify: () => this.identify(credentials, request),
+      onUsed: () => this.standings.set(key, standing),
+      onEmpty: () => this.standings.delete(key),
+      nowMs: this.nowMs,
+      log: this.log,
+    });
     return standing;
   }
 
