@@ -2,7 +2,9 @@ import type { Continuation } from '../../contracts/runs/completion';
 import type { LaunchRequest } from '../../contracts/runs/launch/launch';
 import { reportBy } from '../../domain/workflows/launch-node';
 import { AppError } from '../../platform/errors/app-error';
+import { JsonLimitError } from '../../platform/json/bounded';
 import { compact } from '../../platform/json/compact';
+import { parseStorableJson } from '../../platform/json/storable';
 import { compileUntrustedSchema, UntrustedSchemaError } from '../../platform/json/untrusted-schema';
 import type {
   LaunchActivities,
@@ -215,14 +217,14 @@ function fitting(schema: Record<string, unknown>, summary: string): LaunchEnd {
     reason: `Its summary does not fit the schema of the step: ${reason}`.slice(0, 1_000),
   });
   const [, block = summary] = fenced.exec(summary) ?? [];
-  let value: unknown;
-  try {
-    value = JSON.parse(block);
-  } catch {
-    return misfit('it is no JSON.');
-  }
   if (block.length > maxJson) {
     return misfit(`it has more than ${maxJson} characters.`);
+  }
+  let value: unknown;
+  try {
+    value = parseStorableJson(block);
+  } catch (error) {
+    return misfit(error instanceof JsonLimitError ? error.message : 'it is no JSON.');
   }
   try {
     const issues = compileUntrustedSchema(schema, schemaBounds)(value);

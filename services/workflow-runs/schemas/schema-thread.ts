@@ -3,6 +3,8 @@ import Ajv, { type ErrorObject, type ValidateFunction } from 'ajv';
 import Ajv2019 from 'ajv/dist/2019';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
+import { JsonLimitError } from '../../../platform/json/bounded';
+import { parseStorableJson } from '../../../platform/json/storable';
 
 /** A schema alone is checked for being one. */
 export interface ToCheck {
@@ -36,6 +38,15 @@ const problemOf = ({ instancePath, message = 'does not fit', params }: ErrorObje
   return `${instancePath || 'the value'} ${message}${allowed}${extra}`.slice(0, longestProblem);
 };
 
+/** The JSON of a text, or why it is none that can be stored. */
+function read(text: string): { value: unknown } | { problem: string } {
+  try {
+    return { value: parseStorableJson(text) };
+  } catch (error) {
+    return { problem: error instanceof JsonLimitError ? error.message : 'it is not JSON' };
+  }
+}
+
 export default function check({ schema, text }: ToCheck): Checked {
   let validate: ValidateFunction;
   try {
@@ -46,11 +57,10 @@ export default function check({ schema, text }: ToCheck): Checked {
   if (text === undefined) {
     return {};
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { problems: ['it is not JSON'] };
+  const json = read(text);
+  if ('problem' in json) {
+    return { problems: [json.problem] };
   }
+  const { value } = json;
   return validate(value) ? { value } : { problems: (validate.errors ?? []).slice(0, maxProblems).map(problemOf) };
 }

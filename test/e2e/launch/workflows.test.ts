@@ -128,8 +128,13 @@ describe('workflow runs', () => {
 
     const failing = await begin('by-schema');
     const [once] = await launched(failing.id, 'plan');
-    await complete(once!, 'no JSON');
-    await complete(await repairOf(failing.id, once!), '{}');
+    // Deeper than a store takes.
+    await complete(once!, `{"score": 3, "more": ${'['.repeat(2_000)}${']'.repeat(2_000)}}`);
+    const again = await repairOf(failing.id, once!);
+    expect((await stack.call.ok('GET', `/api/tasks/${again.taskId}`)).description).toContain(
+      'more than 64 levels deep',
+    );
+    await complete(again, '{}');
     await runWhen(failing.id, {
       status: 'failed',
       error: expect.stringMatching(/^Its summary does not fit the schema of the step: .*required property 'score'/),

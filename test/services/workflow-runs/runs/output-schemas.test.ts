@@ -50,6 +50,25 @@ describe('an output with a schema', () => {
     });
   });
 
+  it.each([
+    ['nested too deep', `${'['.repeat(2_000)}${']'.repeat(2_000)}`, /It is nested more than 64 levels deep\./],
+    ['with NUL in a name', '{"a\\u0000": 1}', /It contains NUL\./],
+    ['with the name of a prototype', '{"__proto__": {}}', /It has a field with the name __proto__\./],
+  ])('of a model that is JSON %s does not fit, and the run ends', async (_case, answer, message) => {
+    models.provider.answers(() => [answer]);
+    const asked = 'digraph { start -> a -> exit; a [prompt="Hi", max_retries=0, output_schema="{}"] }';
+    const id = await start(asked);
+    expect(await untilStatus(id, 'failed')).toMatchObject({ error: { message: expect.stringMatching(message) } });
+    expect(await get(`/runs/${id}/context`)).toEqual({});
+  });
+
+  it('of a model has whole characters alone', async () => {
+    models.provider.answers(() => ['{"text": "\\ud83d and \\\\u0000"}']);
+    const id = await start('digraph { start -> a -> exit; a [prompt="Hi", output_schema="{}"] }');
+    await untilStatus(id, 'completed');
+    expect(await get(`/runs/${id}/context`)).toMatchObject({ a_output: { text: '\ufffd and \\u0000' } });
+  });
+
   it('of a command is JSON that fits, or the command has failed', async () => {
     const command = (text: string): string =>
       `digraph { start -> c -> exit; c [type=command, output_schema="${schema}", command="echo '${text}'"] }`;
