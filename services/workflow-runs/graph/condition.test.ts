@@ -7,6 +7,7 @@ const values = {
   review_output: { approved: true, score: 0.5, notes: [{ text: 'LGTM' }], none: null },
   last_output: 'looks fine',
   empty: '',
+  tiny: { p: 1e-7, printed: '1e-07\n', huge: -1.5e21, none: '1e' },
 };
 const ofText = (text: string): boolean | undefined => {
   const condition = parseCondition(text);
@@ -27,6 +28,10 @@ describe('a condition', () => {
     ['!review_output.none && !empty && !missing && !missing.field', true],
     ['review_output.notes.0.text=LGTM', true],
     ['review_output.notes.length=1', true],
+    ['tiny.p < 0.05 && tiny.p > 0', true],
+    ['tiny.printed < 0.05', true],
+    ['tiny.huge < -1000', true],
+    ['tiny.none > 0 || tiny.none <= 0', false],
     ['last_output > 1', false],
     ['missing < 1', false],
     ['toString', false],
@@ -35,6 +40,11 @@ describe('a condition', () => {
     ['last_output contains "fine"', true],
   ])('%s is %s', (text, expected) => {
     expect(ofText(text)).toBe(expected);
+  });
+
+  it('has no number with an exponent for a run that began without', () => {
+    const condition = parseCondition('tiny.p < 0.05')!;
+    expect(holds(condition, values, () => false)).toBe(false);
   });
 
   it.each([

@@ -8,6 +8,8 @@ const limits = { characters: 10_000, depth: 20 };
 const token = /\s*(?:(?<sign>&&|\|\||!=|<=|>=|[=<>!()])|(?<quoted>"[^"]*")|(?<bare>[^\s"&|()!=<>]+))/uy;
 const named = /^([\p{L}_][\p{L}\p{M}\p{N}_-]*)((?:\.[\p{L}\p{M}\p{N}_-]+)*)$/u;
 const decimal = /^-?\d{1,300}(?:\.\d{1,300})?$/;
+/** As JSON has very small and very large numbers, and programs print them. */
+const withExponent = /^-?\d{1,300}(?:\.\d{1,300})?e[+-]?\d{1,3}$/i;
 const comparing: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=', 'contains']);
 const numeric: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 
@@ -112,23 +114,32 @@ class ConditionReader {
   }
 }
 
-/** Whether all of a condition holds for the values of a run. */
-export const holds = (condition: Condition, values: Readonly<Record<string, unknown>>): boolean =>
-  condition.every((expression) => isTrue(expression, values));
+type Values = Readonly<Record<string, unknown>>;
 
-function isTrue(expression: Expression, values: Readonly<Record<string, unknown>>): boolean {
+/**
+ * Whether all of a condition holds for the values of a run.
+ *
+ * @param readsExponents whether a value such as `1e-7` is a number; called only where one is compared
+ */
+export const holds = (condition: Condition, values: Values, readsExponents: () => boolean = () => true): boolean =>
+  condition.every((expression) => isTrue(expression, values, readsExponents));
+
+function isTrue(expression: Expression, values: Values, readsExponents: () => boolean): boolean {
   if ('all' in expression) {
-    return holds(expression.all, values);
+    return holds(expression.all, values, readsExponents);
   }
   if ('any' in expression) {
-    return expression.any.some((each) => isTrue(each, values));
+    return expression.any.some((each) => isTrue(each, values, readsExponents));
   }
-  return 'not' in expression ? !isTrue(expression.not, values) : compares(expression, values);
+  return 'not' in expression
+    ? !isTrue(expression.not, values, readsExponents)
+    : compares(expression, values, readsExponents);
 }
 
 function compares(
   { name, path = [], operator, value }: Comparison,
-  values: Readonly<Record<string, unknown>>,
+  values: Values,
+  readsExponents: () => boolean,
 ): boolean {
   const actual = valueText(valueAt(values, [name, ...path]));
   switch (operator) {
@@ -141,9 +152,12 @@ function compares(
     case 'is':
       return !['', 'false', '0'].includes(actual);
     default:
-      return decimal.test(actual.trim()) && ordered(Number(actual), operator, Number(value));
+      return isNumber(actual.trim(), readsExponents) && ordered(Number(actual), operator, Number(value));
   }
 }
+
+const isNumber = (text: string, readsExponents: () => boolean): boolean =>
+  decimal.test(text) || (withExponent.test(text) && readsExponents());
 
 function ordered(actual: number, operator: '<' | '<=' | '>' | '>=', value: number): boolean {
   if (operator === '<' || operator === '<=') {

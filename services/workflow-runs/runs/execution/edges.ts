@@ -20,17 +20,21 @@ export function chooseEdge(
     outcome: { outcome, options },
     values,
     isOpen = () => true,
+    readsExponents,
   }: {
     outcome: Outcome;
     /** Of the run; conditions also see `outcome`. */
     values: Readonly<Record<string, unknown>>;
     /** Whether the run may take the edge once more. */
     isOpen?: (edge: GraphEdge) => boolean;
+    /** Whether its conditions read values such as `1e-7` as numbers. */
+    readsExponents?: () => boolean;
   },
 ): GraphEdge | undefined {
   const edges = graph.edges.filter((edge) => edge.from === nodeId && isOpen(edge));
   const seen = { ...values, outcome };
-  const passes = ({ condition }: GraphEdge): boolean => condition !== undefined && holds(condition, seen);
+  const passes = ({ condition }: GraphEdge): boolean =>
+    condition !== undefined && holds(condition, seen, readsExponents);
   const chosen = edges.filter(({ option }) => option !== undefined && options?.includes(option));
   const groups =
     outcome === 'fail'

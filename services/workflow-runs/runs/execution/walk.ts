@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { GraphEdge, GraphNode } from '../../graph/graph';
 import { runLimits } from '../../graph/graph';
 import { joinOf } from '../../graph/structure';
@@ -58,6 +59,7 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
       outcome: left.outcome,
       values: progress.context,
       isOpen: (each) => (run.traversals.get(each) ?? 0) < (each.maxTraversals ?? Infinity),
+      readsExponents: () => patched('numbers-with-exponents'),
     });
     if (!edge) {
       throw new RunFailedError(left.outcome.reason ?? `No edge leads on from ${left.at}.`);

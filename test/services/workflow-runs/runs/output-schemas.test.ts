@@ -34,6 +34,14 @@ describe('an output with a schema', () => {
     expect((await get(`/runs/${id}/stages/again/turns`)).data[0].content).toBe('It has 0.25');
   });
 
+  it('of a model may be a number with an exponent, which conditions compare', async () => {
+    models.provider.answers(() => ['{"score": 1e-7}']);
+    const id = await start(review().replaceAll('> 0.5', '< 0.5'));
+    await untilStatus(id, 'completed');
+    const { data } = await get(`/runs/${id}/stages`);
+    expect(data.map((stage: { id: string }) => stage.id)).toEqual(['start', 'review', 'exit']);
+  });
+
   it('of a model that does not fit is asked for once more, and is then a failed attempt', async () => {
     const answers = ['high', '{"score": 1}', 'high', '{"score": 2}', '{"score": 0.75}'];
     models.provider.answers(() => [answers.shift()!]);
