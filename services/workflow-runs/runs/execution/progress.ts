@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { Graph } from '../../graph/graph';
 import type { HookEvent, RunRecord, Stage, TreeBudget } from '../run';
 import type { RunEvent } from './events';
@@ -131,11 +132,15 @@ export class RunProgress {
     Object.assign(this.#pending.set, set);
   }
 
-  /** @throws Error when the values are more than a run may have */
+  /** @throws Error when the values would be more than a run may have: none of them is set then */
   setValues(values: Record<string, unknown>): void {
-    Object.assign(this.context, values);
-    Object.assign(this.#pending.context, values);
-    if (JSON.stringify(this.context).length > maxContextCharacters) {
+    const isTooMuch = JSON.stringify({ ...this.context, ...values }).length > maxContextCharacters;
+    // Runs of earlier versions have set them nevertheless.
+    if (!isTooMuch || !patched('bounded-values')) {
+      Object.assign(this.context, values);
+      Object.assign(this.#pending.context, values);
+    }
+    if (isTooMuch) {
       throw new Error(`The values of a run may have at most ${maxContextCharacters} characters altogether.`);
     }
   }

@@ -70,6 +70,19 @@ describe('an output with a schema', () => {
     expect(await get(`/runs/${id}/context`)).toEqual({});
   });
 
+  it('beyond all that the values of a run may have fails its stage, and is none of them', async () => {
+    const texts = ['a', 'b', 'c'].map((text) => JSON.stringify(text.repeat(60_000)));
+    models.provider.answers(() => [texts.shift() ?? '"short"']);
+    const node = (id: string): string => `${id} [prompt="Hi", max_retries=0, output_schema="{}"]`;
+    const id = await start(
+      `digraph { start -> a -> b -> c; ${['a', 'b', 'c', 'e'].map(node).join('; ')}; c -> e [condition="outcome=fail"]; e -> exit }`,
+    );
+    await untilStatus(id, 'completed');
+    const context = await get(`/runs/${id}/context`);
+    expect(Object.keys(context)).toEqual(['a_output', 'last_output', 'b_output', 'e_output']);
+    expect(context).toMatchObject({ e_output: 'short', last_output: 'short' });
+  });
+
   it('of a model has whole characters alone', async () => {
     models.provider.answers(() => ['{"text": "\\ud83d and \\\\u0000"}']);
     const id = await start('digraph { start -> a -> exit; a [prompt="Hi", output_schema="{}"] }');
