@@ -4,6 +4,7 @@ import type { Routes } from '../../../platform/http/routing/routes';
 import type { ApiContext } from '../../context';
 import { checkingBlockedBy } from '../dependencies/blocked-by';
 import { applyToMany } from '../tasks/apply-to-many';
+import { assertKeepsReview } from '../tasks/assert-keeps-review';
 import { taskChange } from '../tasks/change';
 import { assertNotArchived } from '../tasks/locations';
 import { withPlainTitles } from '../tasks/plain-text';
@@ -47,7 +48,9 @@ export function bulkRoutes(routes: Routes, { board }: Pick<ApiContext, 'board'>)
             (current, location) => {
               assertHeld();
               assertNotArchived(current, location);
-              return taskChange(patch, current);
+              const changed = taskChange(patch, current);
+              assertKeepsReview(current, changed, auth);
+              return changed;
             },
             { actor: auth.actor },
           ),

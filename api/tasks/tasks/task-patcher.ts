@@ -1,18 +1,17 @@
 import type { Task, TaskPatchRequest } from '../../../contracts/tasks/task';
-import { AppError } from '../../../platform/errors/app-error';
-import type { AuthContext } from '../../../platform/http/auth/auth';
 import type { HttpContext } from '../../../platform/http/context';
 import type { TaskChange } from '../../../stores/board-files/types';
 import type { ApiContext } from '../../context';
 import { createBeginGate, traceBlocked } from '../dependencies/begin-gate';
 import { checkingBlockedBy } from '../dependencies/blocked-by';
+import { assertKeepsReview, type ReviewingCaller } from './assert-keeps-review';
 import { taskChange } from './change';
 import { withPlainTitles } from './plain-text';
 import { createTaskChanger, type TaskChangeRequest } from './task-changer';
 
 type PatchRequest = Omit<TaskChangeRequest, 'auth'> & {
   body: TaskPatchRequest;
-  auth: Pick<AuthContext, 'actor' | 'role' | 'permissions'>;
+  auth: TaskChangeRequest['auth'] & ReviewingCaller;
 };
 
 /**
@@ -44,29 +43,4 @@ export function createTaskPatcher({ board, traces }: Pick<ApiContext, 'board' | 
       }),
     ).catch((error: unknown) => traceBlocked(traces, request.params.taskId, error));
   };
-}
-
-/** Who may decide reviews, which an agent may not of its own result. */
-const reviewing = 'agent:write';
-
-/** Reviews are taken off a task, and delivered in another way, by those who decide them. @throws AppError 403 */
-function assertKeepsReview(current: Task, changed: Partial<Task>, auth: PatchRequest['auth']): void {
-  if (!('executionPolicy' in changed) || auth.permissions.includes(reviewing)) {
-    return;
-  }
-  const [before, after] = [current.executionPolicy, changed.executionPolicy];
-  const field =
-    before?.review === 'required' && after?.review !== 'required'
-      ? 'review'
-      : before?.reviewDelivery !== after?.reviewDelivery
-        ? 'reviewDelivery'
-        : undefined;
-  if (field === undefined) {
-    return;
-  }
-  throw new AppError('FORBIDDEN', {
-    status: 403,
-    message: `Changing executionPolicy.${field} of a task requires the permission ${reviewing}; send it with the policy.`,
-    details: { required: [reviewing], currentRole: auth.role, currentPermissions: auth.permissions },
-  });
 }

@@ -1,4 +1,4 @@
-import { type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
+import { agentKey, type ApiUnderTest, readKey, startTestApi } from '../api-under-test';
 import { boardTasks, missingTask } from './board-tasks';
 
 let board: ApiUnderTest;
@@ -76,6 +76,23 @@ describe('POST /api/tasks/bulk-update', () => {
       failed: [],
     });
     expect(await get(id)).toMatchObject({ status: 'done' });
+  });
+
+  it('leaves the review of tasks to those who decide reviews, as a patch does', async () => {
+    const { id } = await create({ executionPolicy: { review: 'required', reviewDelivery: 'merge' } });
+    const plain = await create();
+    for (const executionPolicy of [null, {}, { review: 'required', reviewDelivery: 'pull-request' }]) {
+      const body = { ids: [id], updates: { executionPolicy } };
+      expect(await post('/api/tasks/bulk-update', body, { key: agentKey })).toMatchObject({
+        status: 200,
+        body: { updated: [], count: 0, failed: [{ id, error: expect.stringContaining('agent:write') }] },
+      });
+    }
+    expect((await get(id)).revision).toBe(1);
+    const allowed = { ids: [plain.id], updates: { executionPolicy: { commitPolicy: 'required' } } };
+    expect(await post('/api/tasks/bulk-update', allowed, { key: agentKey })).toMatchObject({ body: { count: 1 } });
+    const taken = { ids: [id], updates: { executionPolicy: null } };
+    expect(await post('/api/tasks/bulk-update', taken)).toMatchObject({ body: { count: 1 } });
   });
 
   it('loses nothing when several update the same tasks at once', async () => {
