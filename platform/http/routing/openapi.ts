@@ -111,8 +111,9 @@ const pathNames = (contract: RouteContract): string[] =>
 function refusalStatuses(contract: RouteContract): number[] {
   const guarded = contract.permission === 'public' ? [] : [401, 403];
   const located = contract.params ? [404] : [];
-  const embodied = contract.body || contract.rawBody ? [413, 415] : [];
-  const stored = isReadMethod(contract.method.toUpperCase()) ? [] : [507];
+  const reads = isReadMethod(contract.method.toUpperCase());
+  const embodied = contract.body || !reads ? [413, 415] : [];
+  const stored = reads ? [] : [507];
   const keyed = idempotencyOf(contract) === 'key' ? [409] : [];
   const limited = contract.mount === 'root' ? [] : [429];
   const all = [

@@ -36,7 +36,7 @@ import {
 } from './route-contract';
 import { sendResult } from './send-result';
 import { bySpecificity } from './specificity';
-import { emptyQuery, parseOrRefuse } from './validation';
+import { emptyBody, emptyQuery, parseOrRefuse } from './validation';
 import type { ServedOperation, WorkspaceDependencies, Workspaces } from './workspaces';
 
 /** Identifies the agent that presents a handle. */
@@ -244,11 +244,20 @@ async function perform(
   // The body comes last: for a caller without permission none is read.
   const result = await (contract.upload && deps.uploads
     ? receiveForm(ctx, { limits: contract.upload, uploads: deps.uploads }, answerTo)
-    : answerTo(contract.body && (await readJsonBody(ctx))));
+    : answerTo(await sentBody(contract, ctx)));
   if (deps.checkResponses && !(result === undefined || result instanceof StoredResponse)) {
     assertResponse(contract, result);
   }
   return sendResult(ctx, result, own);
+}
+
+/** The value of the body. An operation that takes none refuses one with fields, which it would ignore. @throws AppError 400, 413, 415 */
+async function sentBody({ body, rawBody }: RouteContract, ctx: HttpContext): Promise<unknown> {
+  if (rawBody || (body === undefined && isReadMethod(ctx.method))) {
+    return undefined;
+  }
+  const sent = await readJsonBody(ctx);
+  return body ? sent : parseOrRefuse(emptyBody, sent);
 }
 
 /** Who calls, by the one kind of credential that the route takes. */

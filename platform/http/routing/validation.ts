@@ -7,6 +7,9 @@ const maxIssues = 50;
 /** The query of a route that declares none. */
 export const emptyQuery = z.strictObject({});
 
+/** The body of a route that declares none; a caller may send an empty object. */
+export const emptyBody = z.strictObject({});
+
 const pathText = (path: readonly PropertyKey[]): string => path.map(String).join('.').slice(0, 200);
 
 /** The branch of a union the caller probably meant: one that fails somewhere inside rather than at its root. */

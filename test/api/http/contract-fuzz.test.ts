@@ -9,6 +9,8 @@ import { almostValid } from './hostile-values';
 let board: ApiUnderTest;
 let document: OpenApiDocument;
 let operations: Operation[];
+/** Changes that take no body. */
+let bodiless: Operation[];
 let connection: CallerConnection;
 let taskId: string;
 /** The ids of records that exist, by the path that made each. */
@@ -17,6 +19,7 @@ const made = new Map<string, string>();
 /** Operations that refuse before they read a body, take it as it is, or report on it. */
 const others = new Set([
   'POST /api/run-children',
+  'POST /api/run-children/{attemptId}/stop',
   'POST /api/run-tool-bridge/call',
   'POST /api/run-tool-bridge/mcp',
   'POST /api/github/webhooks/{repo}',
@@ -61,8 +64,10 @@ beforeAll(async () => {
     }
   }
   connection = connectionTo(board.url, { 'X-API-Key': adminKey });
-  operations = operationsOf(document).filter(
-    ({ body, contentType, tag }) => body !== undefined && contentType === 'application/json' && tag !== 'auth',
+  const all = operationsOf(document).filter(({ tag }) => tag !== 'auth');
+  operations = all.filter(({ body, contentType }) => body !== undefined && contentType === 'application/json');
+  bodiless = all.filter(
+    ({ contentType, method, name }) => contentType === undefined && method !== 'GET' && !others.has(name),
   );
 });
 afterAll(async () => {
@@ -87,7 +92,8 @@ function idsFor({ template }: Operation): Record<string, string> {
 
 async function send(operation: Operation, body: unknown) {
   const parts = requestOf(operation, document, idsFor(operation));
-  const reply = await connection.send({ ...parts, body: JSON.stringify(body) });
+  const headers = { ...parts.headers, 'Content-Type': 'application/json' };
+  const reply = await connection.send({ ...parts, headers, body: JSON.stringify(body) });
   const refusal = reply.body as { code?: string; details?: { issues?: unknown } };
   return { ...reply, refusal };
 }
@@ -108,6 +114,18 @@ describe('the body of every operation', () => {
       const valid: unknown = JSON.parse(requestOf(operation, document, {}).body ?? '{}');
       const { status, body } = await send(operation, { ...(valid as object), unknownField: 1 });
       if (status !== 400 || !JSON.stringify(body).includes('unknownField')) {
+        accepted.push(`${operation.name}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
+      }
+    }
+    expect(accepted).toEqual([]);
+  });
+
+  it('is refused with the names of its fields where the operation takes none', async () => {
+    expect(bodiless.length).toBeGreaterThan(50);
+    const accepted: string[] = [];
+    for (const operation of bodiless) {
+      const { status, body } = await send(operation, { expectedRevision: 1 });
+      if (status !== 400 || !JSON.stringify(body).includes('expectedRevision')) {
         accepted.push(`${operation.name}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
       }
     }

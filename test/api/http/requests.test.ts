@@ -101,6 +101,24 @@ describe('bodies', () => {
     }
   });
 
+  it('of operations that take none are refused unless they are empty', async () => {
+    const { id } = (await post('{"title":"moved"}')).body as { id: string };
+    const withBody = (method: string, path: string, body: string, type = 'application/json') => {
+      const headers = { 'Content-Type': type, 'Content-Length': String(body.length) };
+      return send({ method, path: `/api/tasks/${id}${path}`, headers, body });
+    };
+    expect(await withBody('POST', '/demote', '{"expectedRevision":7}')).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: { issues: [{ path: 'expectedRevision', message: 'unknown field' }] } },
+    });
+    expect((await withBody('DELETE', '', '{"expectedRevision":7}')).status).toBe(400);
+    expect((await withBody('POST', '/demote', '{')).status).toBe(400);
+    expect((await withBody('POST', '/demote', 'expectedRevision=7', 'text/plain')).status).toBe(415);
+    const { status, body } = await withBody('POST', '/demote', '{}');
+    expect([status, body]).toEqual([200, expect.objectContaining({ id, title: 'moved' })]);
+    expect((await withBody('DELETE', '', '')).status).toBe(204);
+  });
+
   it('with a hundred thousand mistakes are answered shortly', async () => {
     const items = `[${Array<string>(100_000).fill('0').join(',')}]`;
     const refused = await post(`{"title":"a","subtasks":${items}}`);
