@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import type { Collection, Stored } from './collection';
 import { DuplicateKeyError } from './errors';
 
@@ -30,4 +31,30 @@ export async function insertOrGet<T extends Stored>(collection: Collection<T>, d
     }
     return first;
   }
+}
+
+/**
+ * Inserts a document, unless `max` of those that count are stored already; one that has its id is as good as inserted. It is
+ * counted again afterwards, so that of inserts at the same moment some are refused rather than one too many stored.
+ *
+ * @param among which documents count; needs an index
+ * @returns whether the document is stored now
+ */
+export async function insertWithin<T extends Stored>(
+  collection: Collection<T>,
+  document: T,
+  { among, max }: { among: Filter<T>; max: number },
+): Promise<boolean> {
+  if (await collection.get(document._id)) {
+    return true;
+  }
+  if ((await collection.count(among)) >= max) {
+    return false;
+  }
+  await insertOnce(collection, document);
+  if ((await collection.count(among)) <= max) {
+    return true;
+  }
+  await collection.deleteMany({ _id: document._id } as Filter<T>);
+  return false;
 }

@@ -6,7 +6,7 @@ import type { Page } from '../../platform/lists/page';
 import { operationTime } from '../../platform/operations/operation';
 import type { Database } from '../port/collection';
 import { findPage } from '../port/find-page';
-import { insertOrGet } from '../port/insert';
+import { insertWithin } from '../port/insert';
 
 /** A comment, and the review that it is reserved for while its launch is under way. */
 export interface LineCommentRecord extends Omit<LineComment, 'id'> {
@@ -37,9 +37,12 @@ export async function createLineCommentStore(db: Database, now = operationTime) 
     comments.find(filter, { sort: oldest, limit: maxLineComments });
 
   return {
-    /** Stores a comment, or returns the one that has its id already. */
-    add: async ({ id, ...comment }: LineComment): Promise<LineComment> =>
-      present(await insertOrGet(comments, { _id: id, ...comment })),
+    /** Stores a comment, or returns the one that has its id already; `undefined` when the task has as many as it may. */
+    async add({ id, ...comment }: LineComment): Promise<LineComment | undefined> {
+      const record: LineCommentRecord = { _id: id, ...comment };
+      const bound = { among: { taskId: comment.taskId }, max: maxLineComments };
+      return (await insertWithin(comments, record, bound)) ? present((await comments.get(id)) ?? record) : undefined;
+    },
 
     count: (taskId: string): Promise<number> => comments.count({ taskId }),
 

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Filter } from 'mongodb';
-import type { WorkProduct, WorkProductQuery, WorkProductVersion } from '../../contracts/tasks/work-product';
+import {
+  type WorkProduct,
+  workProductLimits,
+  type WorkProductQuery,
+  type WorkProductVersion,
+} from '../../contracts/tasks/work-product';
 import { compact } from '../../platform/json/compact';
 import type { Page } from '../../platform/lists/page';
 import type { Database, Stored } from '../port/collection';
 import { findPage } from '../port/find-page';
-import { insertOnce } from '../port/insert';
+import { insertOnce, insertWithin } from '../port/insert';
 
 /** A version, and the id that its content is stored under. */
 export interface StoredVersion extends WorkProductVersion {
@@ -78,14 +83,26 @@ export async function createWorkProductStore(
     }
   }
 
+  /** Deletes the content of a version that came about in no record. */
+  const discard = (versionId: string): Promise<number> => contents.deleteMany({ _id: versionId, state: 'pending' });
+
   return {
-    /** Stores a work product of one version. The content comes first: what is listed has one. */
-    async add(record: WorkProductRecord, content: string): Promise<void> {
+    /**
+     * Stores a work product of one version. The content comes first: what is listed has one.
+     *
+     * @returns whether it is stored; `false` when the task has as many as it may
+     */
+    async add(record: WorkProductRecord, content: string): Promise<boolean> {
+      const bound = { among: { taskId: record.taskId }, max: workProductLimits.ofTask };
       for (const { id } of record.versions) {
         await storePending(record._id, id, content);
-        await products.insert(record);
+        if (!(await insertWithin(products, record, bound))) {
+          await discard(id);
+          return false;
+        }
         await confirm(record._id, id, content);
       }
+      return true;
     },
 
     get: (id: string): Promise<WorkProductRecord | undefined> => products.get(id),
@@ -122,8 +139,7 @@ export async function createWorkProductStore(
       return replaced !== undefined;
     },
 
-    /** Deletes the content of a version that came about in no record. */
-    discard: (versionId: string): Promise<number> => contents.deleteMany({ _id: versionId, state: 'pending' }),
+    discard,
 
     /** Whether there was one, at this revision where one is given. Interrupted, the content is left to `settle`. */
     async remove(id: string, revision?: number): Promise<boolean> {

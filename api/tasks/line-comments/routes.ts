@@ -86,11 +86,6 @@ export function lineCommentRoutes(routes: Routes, context: LineCommentsContext):
       if (place.attemptId !== undefined) {
         await attemptOfTask(context, params.taskId, place.attemptId);
       }
-      if ((await lineComments.count(params.taskId)) >= maxLineComments) {
-        throw conflict(`A task has at most ${maxLineComments} comments on lines; delete some first.`, {
-          taskId: params.taskId,
-        });
-      }
       const at = operationTime().toISOString();
       const added = await lineComments.add({
         id: newItemId('linecomment'),
@@ -104,6 +99,11 @@ export function lineCommentRoutes(routes: Routes, context: LineCommentsContext):
         updatedAt: at,
         updatedBy: auth.actor,
       });
+      if (!added) {
+        throw conflict(`A task has at most ${maxLineComments} comments on lines; delete some first.`, {
+          taskId: params.taskId,
+        });
+      }
       return withRevision(ctx, type, added);
     },
   );

@@ -217,12 +217,13 @@ async function create(
     await attemptOfTask(context, about, attemptId);
   }
   const _id = newItemId('product');
+  const full = conflict(`A task has at most ${workProductLimits.ofTask} work products; delete some first.`, {
+    resourceType,
+    taskId: about,
+  });
   const earlier = await workProducts.get(_id);
   if (!earlier && (await workProducts.count(about)) >= workProductLimits.ofTask) {
-    throw conflict(`A task has at most ${workProductLimits.ofTask} work products; delete some first.`, {
-      resourceType,
-      taskId: about,
-    });
+    throw full;
   }
   const at = operationTime().toISOString();
   const record: WorkProductRecord = compact({
@@ -230,7 +231,9 @@ async function create(
     versions: [asStored(version, { id: newItemId('productversion'), version: 1, actor })],
     ...{ revision: 1, createdAt: at, createdBy: actor, updatedAt: at, updatedBy: actor },
   });
-  await workProducts.add(record, version.content);
+  if (!(await workProducts.add(record, version.content))) {
+    throw full;
+  }
   await workProducts.settle();
   return record;
 }

@@ -214,6 +214,21 @@ describe('work products', () => {
     expect((await call('GET', `/${id}/versions/1`)).body).toMatchObject({ content: '# First' });
   });
 
+  it('are no more of a task than their limit, however many are created at once', async () => {
+    const { ofTask: most } = workProductLimits;
+    const creations = await Promise.all(
+      Array.from({ length: most + 20 }, (_, n) => ofTask('POST', '', { title: `Part ${n}`, content: 'x' })),
+    );
+    const isCreated = ({ status }: Reply): boolean => status === 201;
+    expect(creations.filter((reply) => !isCreated(reply)).map(({ status }) => status)).not.toContain(500);
+    const count = await board.api.context.workProducts.count(taskId);
+    expect([count, count <= most]).toEqual([creations.filter(isCreated).length, true]);
+    for (let n = count; n < most; n += 1) {
+      await create();
+    }
+    expect(await ofTask('POST', '', { title: 'One more', content: 'x' })).toMatchObject({ status: 409 });
+  });
+
   it('are written by agents and read by all keys', async () => {
     const { id } = await create();
     expect((await call('PATCH', `/${id}`, { title: 'By an agent' }, agentKey)).status).toBe(200);
