@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import PromiseDatabase from 'libsql/promise';
-import { createLog } from '../../platform/log/log';
-import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
-import type { Database, Stored } from '../../stores/port/collection';
-import { DuplicateKeyError } from '../../stores/port/errors';
-import { workspaceDatabase } from '../../stores/port/workspace-database';
-import { openSqlite } from '../../stores/sqlite/database';
+import { createLog } from '../../../platform/log/log';
+import { makeTempDir, type TempDir } from '../../../platform/testing/temp-dir';
+import type { Database, Stored } from '../../../stores/port/collection';
+import { DuplicateKeyError } from '../../../stores/port/errors';
+import { workspaceDatabase } from '../../../stores/port/workspace-database';
+import { openSqlite } from '../../../stores/sqlite/database';
 
 interface Item extends Stored {
   key?: string;
