@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PromiseDatabase from 'libsql/promise';
 import { withoutWorkspacePrefix } from '../port/workspace-database';
-import { isBusy, translateError, type UniqueKeys } from './errors';
+import { isBusy, isTaken, translateError, type UniqueKeys } from './errors';
 import type { SchemaObject } from './schema';
 import type { WriteAheadLog } from './write-ahead-log';
 
@@ -29,6 +29,8 @@ interface SchemaChangesOptions {
 }
 
 const retryMs = 5;
+/** How long its connection is left open for what is requested next, in milliseconds. */
+const idleMs = 1_000;
 /** How long one statement waits for the write lock, in milliseconds; the waiting is not done by the event loop. */
 const lockWaitMs = 100;
 
@@ -40,6 +42,8 @@ const lockWaitMs = 100;
 export class SchemaChanges {
   private requested: Request[] = [];
   private working: Promise<void> | undefined;
+  private connection: PromiseDatabase | undefined;
+  private idle: NodeJS.Timeout | undefined;
   /** What workspaces besides the first have, by the names that it has in each of them. */
   private readonly ofWorkspaces = new Map<string, SchemaOf>();
   private readonly workspaces = new Set<string>();
@@ -56,7 +60,7 @@ export class SchemaChanges {
     const objects = this.objectsOf(name, schemaOf);
     return new Promise((resolve, reject) => {
       this.requested.push({ objects, resolve, reject });
-      this.working ??= this.work().finally(() => (this.working = undefined));
+      this.working ??= this.work();
     });
   }
 
@@ -77,6 +81,7 @@ export class SchemaChanges {
   /** Resolves when nothing is being made. */
   async close(): Promise<void> {
     await this.working;
+    this.disconnect();
   }
 
   private async work(): Promise<void> {
@@ -90,13 +95,15 @@ export class SchemaChanges {
         await this.makeEach(requests, error);
       }
     } while (this.requested.length > 0);
+    this.working = undefined;
   }
 
-  /** Finds whose tables cannot be made: the others are not to fail for it. */
+  /** Finds whose documents contradict an index, for which the others are not to fail; any other reason concerns all of them. */
   private async makeEach(requests: readonly Request[], shared: unknown): Promise<void> {
+    const concernsOne = isTaken(shared) && requests.length > 1;
     for (const request of requests) {
       try {
-        if (requests.length === 1) {
+        if (!concernsOne) {
           throw shared;
         }
         await this.makeMissing([request]);
@@ -118,21 +125,38 @@ export class SchemaChanges {
 
   /** Executes them in one transaction, which is on the disk afterwards. */
   private async execute(statements: readonly string[]): Promise<void> {
-    const { file, pragmas, wal } = this.options;
+    const { wal } = this.options;
     if (wal.isTorn) {
       await wal.repair();
     }
-    const connection = new PromiseDatabase(file, { timeout: lockWaitMs });
+    clearTimeout(this.idle);
     try {
+      const connection = this.connection ?? (await this.connect());
       await this.patiently(async () => {
-        await connection.exec([...pragmas(), 'BEGIN IMMEDIATE'].join(';'));
+        await connection.exec(['BEGIN IMMEDIATE', ...statements, 'COMMIT'].join(';'));
       });
-      await connection.exec([...statements, 'COMMIT'].join(';'));
-    } finally {
-      // What was not committed is undone.
-      connection.close();
+    } catch (error) {
+      // What was not committed is undone with it.
+      this.disconnect();
+      throw error;
     }
+    this.idle = setTimeout(() => this.disconnect(), idleMs).unref();
     await wal.sync();
+  }
+
+  private async connect(): Promise<PromiseDatabase> {
+    const connection = new PromiseDatabase(this.options.file, { timeout: lockWaitMs });
+    this.connection = connection;
+    await this.patiently(async () => {
+      await connection.exec(this.options.pragmas().join(';'));
+    });
+    return connection;
+  }
+
+  private disconnect(): void {
+    clearTimeout(this.idle);
+    this.connection?.close();
+    this.connection = undefined;
   }
 
   /** Tries again while another connection has the write lock. */
