@@ -229,7 +229,7 @@ describe('threads of queries', () => {
     const i = filled();
     const held = heldThreads();
     const threads = threadsUnderTest(held);
-    const limits = { ...defaultLimits, ms: 100 };
+    const limits = { ...defaultLimits, ms: 1_500 };
     const execution = { threads, slices, catalog: i.catalog, index: i.index };
     const late = executeWith({ ...execution, limits }, 'Count(Union(Row(a=1), Row(a=2)))');
     const isLate = Promise.resolve(late).catch((error: unknown) => (error as Error).message);
