@@ -41,17 +41,17 @@ export function createAttemptWorkspaces(deps: AttemptWorkspaceDependencies) {
      * @throws ApplicationFailure `RUN_GONE` when the run has ended, or the worktree is not its any more
      */
     async lease(record: AttemptRecord): Promise<AttemptWorkspace | Refusal> {
-      const { repository } = record;
+      const { repository, git: target } = record;
+      if (!repository || !target) {
+        return { envelope: null };
+      }
       // An attempt that was planned by an earlier release, or is tried again.
-      const onBase = repository && record.git ? baseBranchRefusal(record.taskId, repository, record.git) : undefined;
+      const onBase = baseBranchRefusal(record.taskId, repository, target);
       if (onBase) {
         return onBase;
       }
-      if (!repository || !record.git) {
-        return { envelope: null };
-      }
       try {
-        const leased = await leaseOf(record, { repository, branch: record.git.branch });
+        const leased = await leaseOf(record, { repository, branch: target.branch });
         return isRefusal(leased) ? leased : await capture(record, { repository, leased });
       } catch (error) {
         if (error instanceof GitError && error.code === 'worktree-replaced') {

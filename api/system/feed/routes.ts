@@ -19,7 +19,7 @@ import type { TicketCaller } from '../../identity/sessions/ws-tickets';
 import type { WatcherCount } from './admission';
 import { handleMessage, maxMessageBytes } from './commands';
 import type { FeedHub } from './hub';
-import { Standings } from './standing';
+import { type Standing, Standings } from './standing';
 import { closeCodes, FeedWatcher } from './watcher';
 
 export interface FeedServerSettings extends OriginRules {
@@ -72,7 +72,8 @@ interface Caller {
 
 interface Admission {
   watching: Watching | undefined;
-  caller: Caller;
+  /** Of a credential that may be revoked. */
+  standing: Standing | undefined;
   address: string | undefined;
 }
 
@@ -135,8 +136,9 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
       }
     }
     const watching = caller.auth && (await enter(caller.auth, request.headers, caller.workspaceId));
+    const standing = caller.auth && standings.of(caller.auth, caller.credentials, caller.request);
     const address = settings.addressOf(request);
-    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, caller, address }));
+    sockets.handleUpgrade(request, socket, head, (accepted) => admit(accepted, { watching, standing, address }));
   }
 
   /** Who wants to watch, by a ticket if there is one, and by nothing else then. */
@@ -153,7 +155,7 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     return { auth, credentials, request, presented: ticket !== null || credentials.length > 0, workspaceId };
   }
 
-  function admit(socket: WebSocket, { watching, caller, address }: Admission): void {
+  function admit(socket: WebSocket, { watching, standing, address }: Admission): void {
     socket.on('error', (error) => log.debug({ err: error }, 'watcher connection failed'));
     // A page sees close codes, and nothing of a refused handshake.
     if (!watching) {
@@ -165,8 +167,6 @@ export function serveFeed(server: Server, deps: FeedServerDependencies): { close
     }
     socket.on('close', leave);
     const { auth, hub } = watching;
-    // Of a connection that stays: what it proves is verified until it is closed.
-    const standing = caller.auth && standings.of(caller.auth, caller.credentials, caller.request);
     const watcher = new FeedWatcher(socket, auth, standing);
     standing?.add(watcher);
     const stopPinging = keepAlive(socket, watcher, settings);

@@ -217,14 +217,6 @@ async function create(
     await attemptOfTask(context, about, attemptId);
   }
   const _id = newItemId('product');
-  const full = conflict(`A task has at most ${workProductLimits.ofTask} work products; delete some first.`, {
-    resourceType,
-    taskId: about,
-  });
-  const earlier = await workProducts.get(_id);
-  if (!earlier && (await workProducts.count(about)) >= workProductLimits.ofTask) {
-    throw full;
-  }
   const at = operationTime().toISOString();
   const record: WorkProductRecord = compact({
     ...{ _id, taskId: about, attemptId, title: plain, kind, summary },
@@ -232,7 +224,10 @@ async function create(
     ...{ revision: 1, createdAt: at, createdBy: actor, updatedAt: at, updatedBy: actor },
   });
   if (!(await workProducts.add(record, version.content))) {
-    throw full;
+    throw conflict(`A task has at most ${workProductLimits.ofTask} work products; delete some first.`, {
+      resourceType,
+      taskId: about,
+    });
   }
   await workProducts.settle();
   return record;
