@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync, renameSync, writeSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { openTable, rowBytes, tableOf } from './cache-table';
 
 /** What is known of one module. */
 export interface RecordedModule {
@@ -19,29 +20,30 @@ export interface Recording {
   installed: string | undefined;
 }
 
-/** A recording in a file, of which the data is read module by module. */
+/**
+ * A recording in a file, of which the entry of a module is read when that is loaded. A process keeps none of them: the service
+ * has more modules than a part needs, and a thread of a part has another such cache.
+ */
 export interface RecordedCache {
   installed: string | undefined;
-  /** Nothing for a module that is unknown or was compiled from another source, or whose data is damaged. */
+  /** Nothing for a module that is unknown or was compiled from another source, or whose entry is damaged. */
   dataOf(path: string, source: string): Buffer | undefined;
   has(path: string): boolean;
   resolve(path: string, request: string): string | undefined;
 }
 
-/** Where the data of a module is in the file, beside the digests of its source and of that data: V8 runs damaged data. */
-type Entry = [digest: string, seal: string, offset: number, length: number];
-
-/** Names are relative to the root, so that the whole directory can be moved. */
-interface Index {
-  installed: string | undefined;
-  names: string[];
-  /** By the number of the name. */
-  modules: [number, Entry][];
-  resolved: [number, Record<string, number>][];
+/** What precedes the data of a module. Names are relative to the root, so that the whole directory can be moved. */
+interface Head {
+  /** Of the source; nothing where only requests are known. */
+  digest?: string | undefined;
+  resolved: Record<string, string>;
 }
 
+/** SHA-256 of the table and of what was installed; V8 runs damaged data, so the table has one of each entry. */
 const sealBytes = 44;
 const lengthBytes = 4;
+/** Modules that are being loaded make their requests by turns. */
+const headsKept = 64;
 
 export const digestOf = (content: string | Buffer): string => hash('sha256', content, 'base64');
 
@@ -54,7 +56,7 @@ export function digestOfFile(path: string): string | undefined {
   }
 }
 
-/** Opens what `writeCacheFile` wrote; nothing where there is no such file, or its index is damaged. */
+/** Opens what `writeCacheFile` wrote; nothing where there is no such file, or its table is damaged. */
 export function openCacheFile(file: string, root: string): RecordedCache | undefined {
   try {
     const descriptor = openSync(file, 'r');
@@ -62,12 +64,11 @@ export function openCacheFile(file: string, root: string): RecordedCache | undef
       const buffer = Buffer.allocUnsafeSlow(length);
       return buffer.subarray(0, readSync(descriptor, buffer, 0, length, offset));
     };
-    const index = readIndex(read);
-    if (index === undefined) {
+    const cache = readCache(read, root);
+    if (cache === undefined) {
       closeSync(descriptor);
-      return undefined;
     }
-    return cacheOf(index, root, read);
+    return cache;
   } catch {
     return undefined;
   }
@@ -75,71 +76,85 @@ export function openCacheFile(file: string, root: string): RecordedCache | undef
 
 type Read = (offset: number, length: number) => Buffer;
 
-function readIndex(read: Read): (Index & { begin: number }) | undefined {
-  const head = read(0, sealBytes + lengthBytes);
-  const length = head.readUInt32LE(sealBytes);
-  const content = read(sealBytes + lengthBytes, length);
-  if (digestOf(content) !== head.toString('latin1', 0, sealBytes)) {
+function readCache(read: Read, root: string): RecordedCache | undefined {
+  const begin = sealBytes + 2 * lengthBytes;
+  const front = read(0, begin);
+  const [installedBytes, rows] = [front.readUInt32LE(sealBytes), front.readUInt32LE(sealBytes + lengthBytes)];
+  const content = read(begin, installedBytes + rows * rowBytes);
+  if (digestOf(Buffer.concat([front.subarray(sealBytes), content])) !== front.toString('latin1', 0, sealBytes)) {
     return undefined;
   }
-  return { ...(JSON.parse(content.toString()) as Index), begin: sealBytes + lengthBytes + length };
+  const installed = content.toString('latin1', 0, installedBytes) || undefined;
+  return cacheOf(installed, openTable(content.subarray(installedBytes), begin + content.length), { root, read });
 }
 
-function cacheOf(index: Index & { begin: number }, root: string, read: Read): RecordedCache {
-  const paths = index.names.map((name) => join(root, name));
-  const pathOf = (number: number): string => paths[number] ?? '';
-  const modules = new Map(index.modules.map(([number, entry]) => [pathOf(number), entry]));
-  const resolved = new Map(index.resolved.map(([number, requests]) => [pathOf(number), requests]));
+type Entry = Head & { data: Buffer };
+
+function cacheOf(
+  installed: string | undefined,
+  table: ReturnType<typeof openTable>,
+  { root, read }: { root: string; read: Read },
+): RecordedCache {
+  const inRoot = root.endsWith('/') ? root : `${root}/`;
+  const nameOf = (path: string): string => (path.startsWith(inRoot) ? path.slice(inRoot.length) : relative(root, path));
+  const heads = new Map<string, Head | undefined>();
+  const readEntry = (path: string): Entry | undefined => {
+    const entry = entryOf(table.find(nameOf(path)), read);
+    if (heads.size >= headsKept) {
+      heads.clear();
+    }
+    heads.set(path, entry && { digest: entry.digest, resolved: entry.resolved });
+    return entry;
+  };
   return {
-    installed: index.installed,
-    has: (path) => modules.has(path),
+    installed,
+    has: (path) => table.find(nameOf(path)) !== undefined,
     dataOf(path, source) {
-      const [digest, seal, offset, length] = modules.get(path) ?? [];
-      if (digest === undefined || offset === undefined || length === undefined || digest !== digestOf(source)) {
-        return undefined;
-      }
-      const data = read(index.begin + offset, length);
-      return digestOf(data) === seal ? data : undefined;
+      const entry = readEntry(path);
+      return entry?.digest !== undefined && entry.digest === digestOf(source) ? entry.data : undefined;
     },
     resolve(path, request) {
-      const requests = resolved.get(path);
-      const number = requests && Object.hasOwn(requests, request) ? requests[request] : undefined;
-      return number === undefined ? undefined : paths[number];
+      const { resolved } = (heads.has(path) ? heads.get(path) : readEntry(path)) ?? {};
+      return resolved && Object.hasOwn(resolved, request) ? join(root, resolved[request] ?? '') : undefined;
     },
   };
+}
+
+function entryOf(row: ReturnType<ReturnType<typeof openTable>['find']>, read: Read): Entry | undefined {
+  const content = row && read(row.offset, row.length);
+  if (content === undefined || !hash('sha256', content, 'buffer').equals(row?.seal ?? Buffer.alloc(0))) {
+    return undefined;
+  }
+  const end = lengthBytes + content.readUInt32LE();
+  return { ...(JSON.parse(content.toString('utf8', lengthBytes, end)) as Head), data: content.subarray(end) };
 }
 
 /** Replaces the file in one step: a process that starts meanwhile reads the old one or the new one. */
-export function writeCacheFile(file: string, root: string, { modules, resolved, installed }: Recording): void {
-  const numbers = new Map<string, number>();
-  const numberOf = (path: string): number => {
-    const known = numbers.get(path) ?? numbers.size;
-    numbers.set(path, known);
-    return known;
-  };
-  let offset = 0;
-  const entries = [...modules].map(([path, { digest, data }]): [number, Entry] => {
-    offset += data.length;
-    return [numberOf(path), [digest, digestOf(data), offset - data.length, data.length]];
+export function writeCacheFile(file: string, root: string, { modules, resolved, installed = '' }: Recording): void {
+  const names = new Set([...modules.keys(), ...resolved.keys()]);
+  const entries = [...names].map((path) => {
+    const requests = [...(resolved.get(path) ?? [])].map(([request, target]) => [request, relative(root, target)]);
+    const { digest, data = Buffer.alloc(0) } = modules.get(path) ?? {};
+    const head = Buffer.from(JSON.stringify({ digest, resolved: Object.fromEntries(requests) } satisfies Head));
+    return { name: relative(root, path), content: Buffer.concat([uint32(head.length), head, data]) };
   });
-  const requests = [...resolved].map(([path, each]): [number, Record<string, number>] => [
-    numberOf(path),
-    Object.fromEntries([...each].map(([request, target]) => [request, numberOf(target)])),
+  const content = Buffer.concat([
+    uint32(installed.length),
+    uint32(entries.length),
+    Buffer.from(installed),
+    tableOf(entries),
   ]);
-  const names = [...numbers.keys()].map((path) => relative(root, path));
-  const content = Buffer.from(JSON.stringify({ installed, names, modules: entries, resolved: requests }));
-  const length = Buffer.alloc(lengthBytes);
-  length.writeUInt32LE(content.length);
   const next = `${file}.${process.pid}`;
   const descriptor = openSync(next, 'w', 0o644);
-  for (const part of [
-    Buffer.from(digestOf(content)),
-    length,
-    content,
-    ...[...modules.values()].map(({ data }) => data),
-  ]) {
+  for (const part of [Buffer.from(digestOf(content)), content, ...entries.map((entry) => entry.content)]) {
     writeSync(descriptor, part);
   }
   closeSync(descriptor);
   renameSync(next, file);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(lengthBytes);
+  bytes.writeUInt32LE(value);
+  return bytes;
 }

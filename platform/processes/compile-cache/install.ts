@@ -7,9 +7,11 @@ import { digestOfFile, openCacheFile } from './cache-file';
 import { loadCompiled } from './load-compiled';
 import { cachePath, installedPath, root } from './location';
 import { followLinksAlways } from './resolve-links';
+import { sharePackagePaths } from './share-paths';
 import { prepareStackTrace } from './source-positions';
 
 followLinksAlways();
+sharePackagePaths();
 const recorded = openCacheFile(cachePath, root);
 if (recorded !== undefined) {
   const isInstalled = recorded.installed !== undefined && recorded.installed === digestOfFile(installedPath);

@@ -3,13 +3,14 @@ import { baseEnvironment, isSystemVariable } from './base-environment';
 
 /** Names the file descriptor that a process of the service reads its variables from. */
 const descriptorVariable = 'RUNBOARD_ENVIRONMENT_FD';
-/** Names what only the process itself is started with, and nothing that it starts. */
-const ownVariable = 'RUNBOARD_OWN_VARIABLE';
+/** Names what only the process itself is started with, and nothing that it starts, separated by commas. */
+const ownVariables = 'RUNBOARD_OWN_VARIABLES';
 /**
- * How many heaps the C library has for the threads of a process: by default eight for each processor, of which each keeps what
- * its threads have freed. Two instead save a worker a tenth of its memory.
+ * How the C library keeps memory that is freed, unless the operator sets it. It has eight heaps for each processor by default; two
+ * save a worker a tenth of its memory. Blocks of 128 KB and more are returned to the system, always: the library raises that
+ * limit with each larger block, and then keeps what a start has left.
  */
-const heaps = { name: 'MALLOC_ARENA_MAX', value: '2' } as const;
+const allocation = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /** After standard input, output, error and the message channel. */
 export const environmentDescriptor = 4;
@@ -24,14 +25,14 @@ export interface HandedEnvironment {
 /** Splits the environment of a process: all that may be a secret is passed by a descriptor. */
 export function handOver(environment: NodeJS.ProcessEnv): HandedEnvironment {
   const rest = Object.entries(environment).filter(([name, value]) => value !== undefined && !isSystemVariable(name));
-  const ownHeaps = environment[heaps.name] === undefined;
+  const own = Object.entries(allocation).filter(([name]) => environment[name] === undefined);
   return {
     initial: {
-      ...(ownHeaps ? { [heaps.name]: heaps.value } : {}),
+      ...Object.fromEntries(own),
       ...baseEnvironment(environment),
       [descriptorVariable]: String(environmentDescriptor),
     },
-    handed: JSON.stringify({ ...Object.fromEntries(rest), ...(ownHeaps ? { [ownVariable]: heaps.name } : {}) }),
+    handed: JSON.stringify({ ...Object.fromEntries(rest), [ownVariables]: own.map(([name]) => name).join() }),
   };
 }
 
@@ -50,9 +51,9 @@ export function receiveEnvironment(): void {
   if (handed === '') {
     process.exit();
   }
-  const { [ownVariable]: own, ...variables } = JSON.parse(handed) as Record<string, string>;
-  if (own !== undefined) {
-    Reflect.deleteProperty(process.env, own);
+  const { [ownVariables]: own = '', ...variables } = JSON.parse(handed) as Record<string, string>;
+  for (const name of own.split(',')) {
+    Reflect.deleteProperty(process.env, name);
   }
   Object.assign(process.env, variables);
 }

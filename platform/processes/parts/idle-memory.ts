@@ -15,7 +15,7 @@ export interface IdleRules {
 }
 
 /** Collecting holds the event loop for a third of a second: it has to be worth that, and rare where there is a little to do. */
-const usual: IdleRules = { lookEveryMs: 10_000, looks: 3, restMs: 600_000, busy: 0.05, worthwhile: 16 * 1024 * 1024 };
+const usual: IdleRules = { lookEveryMs: 10_000, looks: 3, restMs: 600_000, busy: 0.05, worthwhile: 8 * 1024 * 1024 };
 
 /**
  * Returns what a start, or a burst of work, has left in the heap of this thread to the system, once the thread is idle. V8 alone
