@@ -133,10 +133,14 @@ function entryOf(row: ReturnType<ReturnType<typeof openTable>['find']>, read: Re
 export function writeCacheFile(file: string, root: string, { modules, resolved, installed = '' }: Recording): void {
   const names = new Set([...modules.keys(), ...resolved.keys()]);
   const entries = [...names].map((path) => {
-    const requests = [...(resolved.get(path) ?? [])].map(([request, target]) => [request, relative(root, target)]);
+    const requests = [...(resolved.get(path) ?? [])].map(([request, target]): [string, string] => [
+      request,
+      relative(root, target),
+    ]);
     const { digest, data = Buffer.alloc(0) } = modules.get(path) ?? {};
-    const head = Buffer.from(JSON.stringify({ digest, resolved: Object.fromEntries(requests) } satisfies Head));
-    return { name: relative(root, path), content: Buffer.concat([uint32(head.length), head, data]) };
+    const head: Head = { digest, resolved: Object.fromEntries(requests) };
+    const headText = Buffer.from(JSON.stringify(head));
+    return { name: relative(root, path), content: Buffer.concat([uint32(headText.length), headText, data]) };
   });
   const content = Buffer.concat([
     uint32(installed.length),

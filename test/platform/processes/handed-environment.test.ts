@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { handOver } from '../../../platform/processes/environment/handed-environment';
 
@@ -20,7 +20,7 @@ describe('the environment of a part', () => {
       stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'pipe'],
     });
     (part.stdio[4] as Writable).end(handed);
-    return JSON.parse(await text(part.stdout ?? [])) as unknown;
+    return JSON.parse(await text(part.stdout as Readable)) as unknown;
   }
 
   test('a part returns freed memory to the system, and what it starts is left as it is', async () => {
