@@ -2,6 +2,7 @@ import { type Attributes, type DotGraph, maxProblems, readDot } from './dot';
 import { type Place, placeOf } from './dot-tokens';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
 import { GraphError } from './graph-error';
+import { branchProblems } from './kinds/parallel';
 import { readEdge, readNode, withLineBreaks } from './nodes';
 import { structureProblems } from './structure';
 import { readLimits } from './whole-graph';
@@ -39,6 +40,10 @@ export function compileGraph(source: string): Graph {
     nodes,
     edges,
   };
+  edges.forEach((edge, index) => {
+    const of = `Edge ${edge.from} -> ${edge.to} (${placeOf(dot.edges[index]?.place ?? placeOfNode(edge.from))})`;
+    problems.push(...branchProblems(edge, nodes).map((problem) => `${of}: ${problem}.`));
+  });
   problems.push(...structureProblems(graph, (id) => placeOf(placeOfNode(id))));
   if (problems.length > 0) {
     throw new GraphError(problems.slice(0, maxProblems));

@@ -1,5 +1,5 @@
 import type { Attributes } from '../dot';
-import type { NodeKind, ParallelNode } from '../graph';
+import type { GraphEdge, GraphNode, NodeKind, ParallelNode } from '../graph';
 
 /** When the branches of a node have come to their join; what is wrong with that is passed to `problem`. */
 export function parallelOf(
@@ -27,4 +27,20 @@ export function parallelOf(
     problem('fail_fast is of nodes with completion=all: with any, a branch that fails leaves the others');
   }
   return isAny || isFast ? { ...(isAny && { completion: 'any' }), ...(isFast && { failFast: true }) } : undefined;
+}
+
+/** What is wrong with an edge that begins a branch: all of them are taken, at each visit of their node. */
+export function branchProblems(
+  { from, condition, maxTraversals }: GraphEdge,
+  nodes: Readonly<Record<string, GraphNode>>,
+): string[] {
+  if (nodes[from]?.kind !== 'parallel') {
+    return [];
+  }
+  const unused = { condition, max_traversals: maxTraversals };
+  return Object.entries(unused).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`${name} is not for edges of a parallel node, which are all taken; set it on an edge within the branch`],
+  );
 }
