@@ -5,6 +5,8 @@ import type { Outcome } from './edges';
 export interface Cursor {
   /** The node it is at, or comes to next. */
   at: string;
+  /** The last visit of a node, its events' name; absent before the first, and in states of earlier versions. */
+  visit?: string;
   /** The stage under way there. */
   underWay?: StageUnderWay;
   /** Of a parallel node whose branches have begun. */

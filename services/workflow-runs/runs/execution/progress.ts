@@ -303,9 +303,8 @@ export class RunProgress {
     }
   }
 
-  /** Records the checkpoint of the run, between two nodes. */
-  checkpoint(current: string, next: string | undefined): void {
-    const id = this.visit(current);
+  /** Records the checkpoint of the run, between two nodes, with the visit of the first for its id. */
+  checkpoint(current: string, { next, id }: { next: string; id: string }): void {
     const checkpoint = {
       id,
       timestamp: new Date().toISOString(),
@@ -314,7 +313,7 @@ export class RunProgress {
       node_retries: { ...this.#retries },
       logs: [...this.#logs],
       node_outcomes: { ...this.#outcomes },
-      ...(next !== undefined && { next_node_id: next }),
+      next_node_id: next,
       ...(this.commit !== undefined && { git_commit_sha: this.commit }),
     };
     this.#pending.checkpoints = [...this.#pending.checkpoints.slice(1 - keptCheckpoints), checkpoint];

@@ -63,8 +63,11 @@ export interface StageContext {
  */
 export async function visit(node: GraphNode, run: StageContext, cursor: Cursor): Promise<Outcome> {
   const { progress } = run;
-  const underWay = cursor.underWay ?? { stage: progress.beginStage(node.id) };
-  cursor.underWay = underWay;
+  if (!cursor.underWay) {
+    cursor.underWay = { stage: progress.beginStage(node.id) };
+    cursor.visit = progress.visit(node.id);
+  }
+  const { underWay } = cursor;
   try {
     const outcome = await perform(node, underWay, run);
     delete cursor.underWay;

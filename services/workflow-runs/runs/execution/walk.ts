@@ -65,7 +65,7 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
       throw new RunFailedError(left.outcome.reason ?? `No edge leads on from ${left.at}.`);
     }
     run.traversals.set(edge, (run.traversals.get(edge) ?? 0) + 1);
-    progress.checkpoint(left.at, edge.to);
+    progress.checkpoint(left.at, { next: edge.to, id: visitOf(cursor, left.at, progress) });
     cursor.at = edge.to;
     if (progress.steps % stagesPerUpdate === 0 && hasChange('update-of-stages')) {
       await progress.flush();
@@ -88,17 +88,18 @@ function assertMayVisit({ id, maxVisits }: GraphNode, { graph, progress }: Walk)
 
 /** Walks every branch of a parallel node at the same time, and continues behind the join when all have reached it. */
 async function branchOut(cursor: Cursor, run: Walk): Promise<{ at: string; outcome: Outcome }> {
-  const { graph, progress } = run;
+  const { graph, progress, walkers } = run;
   const parallel = cursor.at;
   const join = joinOf(graph, parallel);
   const joinNode = join === undefined ? undefined : graph.nodes[join];
   if (join === undefined || !joinNode) {
     throw new RunFailedError(`The branches of ${parallel} do not meet.`);
   }
-  const branches = cursor.branches ?? begin(parallel, run);
+  const of = visitOf(cursor, parallel, progress);
+  const branches = cursor.branches ?? begin(parallel, of, run);
   cursor.branches = branches;
-  const { walkers } = run;
-  const walkOne = (branch: Branch): Promise<void> => walkers.count(() => walkBranch(branch, { run, parallel, join }));
+  const walkOne = (branch: Branch): Promise<void> =>
+    walkers.count(() => walkBranch(branch, { run, join, parallel, of: keyOf(branch, branches, of) }));
   const options = graph.nodes[parallel]?.parallel;
   const ended = await walkers.rest(() =>
     options ? walkUntilDecided(options, branches, walkOne) : Promise.allSettled(branches.map(walkOne)),
@@ -110,21 +111,31 @@ async function branchOut(cursor: Cursor, run: Walk): Promise<{ at: string; outco
   delete cursor.branches;
   const outcome = joined(options ?? {}, branches);
   const isSuccess = outcome.outcome === 'success';
-  progress.record({ ParallelCompleted: { node_id: parallel, success: isSuccess } }, progress.visit(parallel));
+  progress.record({ ParallelCompleted: { node_id: parallel, success: isSuccess } }, of);
   await visit(joinNode, run, cursor);
   return { at: join, outcome: isSuccess ? success : outcome };
 }
 
-function begin(parallel: string, { graph, progress }: Walk): Branch[] {
+/** Other branches may visit the node at the same time: it is the visit of this walk. */
+const visitOf = ({ visit }: Cursor, nodeId: string, progress: Walk['progress']): string =>
+  visit ?? progress.visit(nodeId);
+
+/** What the end of a branch is an event of: several edges may lead to the node that it begins with. */
+function keyOf(branch: Branch, branches: readonly Branch[], of: string): string {
+  const alike = branches.filter(({ name }) => name === branch.name).indexOf(branch);
+  return `${of}/${branch.name}${alike > 0 ? `/${alike}` : ''}`;
+}
+
+function begin(parallel: string, of: string, { graph, progress }: Walk): Branch[] {
   const branches = graph.edges.filter((edge) => edge.from === parallel).map((edge) => edge.to);
-  progress.record({ ParallelStarted: { node_id: parallel, branches } }, progress.visit(parallel));
+  progress.record({ ParallelStarted: { node_id: parallel, branches } }, of);
   return branches.map((name) => ({ name, cursor: { at: name } }));
 }
 
 /** A branch that cannot continue does not take the others with it. */
 async function walkBranch(
   branch: Branch,
-  { run, parallel, join }: { run: Walk; parallel: string; join: string },
+  { run, parallel, join, of }: { run: Walk; parallel: string; join: string; of: string },
 ): Promise<void> {
   if (branch.outcome ?? branch.cancelled) {
     return;
@@ -138,7 +149,5 @@ async function walkBranch(
     branch.outcome = { outcome: 'fail', reason: error.message };
   }
   const success = branch.outcome.outcome === 'success';
-  const { progress } = run;
-  const of = `${progress.visit(parallel)}/${branch.name}`;
-  progress.record({ ParallelBranchCompleted: { node_id: parallel, branch: branch.name, success } }, of);
+  run.progress.record({ ParallelBranchCompleted: { node_id: parallel, branch: branch.name, success } }, of);
 }

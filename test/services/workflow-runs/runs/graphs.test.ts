@@ -3,7 +3,7 @@ import { runWorkflowId } from '../../../../services/workflow-runs/runs/execution
 import { asking } from '../run-client';
 import { repeatingRuns } from './repeating-runs';
 
-const { start, get, untilStatus, question, answer, service } = repeatingRuns({
+const { start, get, untilStatus, question, answer, eventsOf, service } = repeatingRuns({
   WORKFLOW_RUNS_CONCURRENCY: '2',
 });
 
@@ -55,6 +55,37 @@ describe('parallel branches', () => {
     expect(await stageOf(id, 'slow')).toMatchObject({ status: 'cancelled' });
     const mended = await start(branching('fail_fast=true', failing, 'j -> exit [condition="outcome=fail"];'));
     await untilStatus(mended, 'completed');
+  });
+
+  const eventsNamed = async (id: string, name: string) =>
+    (await eventsOf(id, '0')).flatMap(({ event }) => (name in event ? [event[name] as Record<string, unknown>] : []));
+  const countOf = async (id: string): Promise<Record<string, number>> => {
+    const names = (await eventsOf(id, '0')).flatMap(({ event }) => Object.keys(event));
+    return Object.fromEntries(names.map((name) => [name, names.filter((each) => each === name).length]));
+  };
+
+  it('have events of their own where they begin with the same node', async () => {
+    const id = await start(`digraph { start -> p; p [type=parallel]; j [type=join]; p -> a; p -> a; a -> j; j -> exit
+      a [type=wait, duration="1ms"] }`);
+    await untilStatus(id, 'completed');
+    const end = { node_id: 'p', branch: 'a', success: true };
+    expect(await eventsNamed(id, 'ParallelBranchCompleted')).toEqual([end, end]);
+    const ids = (await eventsNamed(id, 'CheckpointSaved')).map((each) => each.checkpoint_id as string);
+    expect(ids).toEqual(['start.1', 'a.1', 'a.2', 'j.1']);
+    for (const checkpoint of ids) {
+      expect(await get(`/runs/${id}/checkpoint?checkpoint=${checkpoint}`)).toMatchObject({ id: checkpoint });
+    }
+  });
+
+  it('have the events of each visit of a parallel node that two of them come to at once', async () => {
+    const id = await start(`digraph { start -> p; p -> a -> q; p -> b -> q; q -> x -> k; q -> y -> k; k -> j -> exit
+      a [shape=diamond]; b [shape=diamond]; x [shape=diamond]; y [shape=diamond]
+      p [type=parallel]; q [type=parallel]; k [type=join]; j [type=join] }`);
+    await untilStatus(id, 'completed');
+    expect(await countOf(id)).toMatchObject({
+      ...{ ParallelStarted: 3, ParallelBranchCompleted: 6, ParallelCompleted: 3 },
+      ...{ StageCompleted: 14, CheckpointSaved: 10 },
+    });
   });
 
   it('end as cancelled with their run', async () => {
