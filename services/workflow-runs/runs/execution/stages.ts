@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, isCancellation, patched } from '@temporalio/workflow';
 import type { Graph, GraphNode } from '../../graph/graph';
 import type { ChildRunActivities } from '../children/activities';
 import type { RunHooks, Stage, TreeBudget } from '../run';
@@ -217,11 +217,23 @@ async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageCont
     const reason = 'No answer arrived in time.';
     return { outcome: { outcome: 'fail', reason }, reported: { failure_reason: reason } };
   }
-  const answerText = answer.value ?? (answer.keys.length === 1 ? answer.keys[0] : answer.keys);
-  progress.setValues({ [`${node.id}_answer`]: answerText, last_answer: answerText });
-  const text = typeof answerText === 'string' ? answerText : answer.keys.join(', ');
+  const value = answerValue(node.question, answer);
+  progress.setValues({ [`${node.id}_answer`]: value, last_answer: value });
+  const text = answer.value ?? answer.keys.join(', ');
   progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } }, id);
   return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
+}
+
+/** The text, or the option; a list where several can be chosen, also of one. */
+function answerValue(
+  { type }: NonNullable<GraphNode['question']>,
+  { value, keys }: Answer,
+): string | readonly string[] | undefined {
+  if (value !== undefined || keys.length !== 1) {
+    return value ?? keys;
+  }
+  // Runs of earlier versions continue with a text.
+  return type === 'multi_select' && patched('lists-of-options') ? keys : keys[0];
 }
 
 const questionOf = (

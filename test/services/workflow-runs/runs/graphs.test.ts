@@ -151,6 +151,19 @@ describe('people in a run', () => {
     expect(await get(`/runs/${id}/context`)).toMatchObject({ which_answer: ['a', 'c'], why_answer: 'because' });
   });
 
+  it('have a list of what they chose of several, also where it is one', async () => {
+    const id =
+      await start(`digraph { start -> which -> each -> exit; which [shape=hexagon, question_type=multi_select, options="a, b"]
+      each [type=map, items="which_answer", prompt="For \${item}"] }`);
+    await question(id);
+    await answer(id, 'which', { selected_option_key: 'b' });
+    await untilStatus(id, 'completed');
+    expect(await get(`/runs/${id}/context`)).toMatchObject({
+      ...{ which_answer: ['b'], last_answer: ['b'] },
+      each_output: ['said: For b'],
+    });
+  });
+
   it('are not waited for beyond the time they are given', async () => {
     const id = await start(`digraph { start -> ok -> exit
       ok [shape=hexagon, timeout="50ms"]; ok -> late [condition="outcome=fail"]; late -> exit }`);
