@@ -1,3 +1,4 @@
+import { cut } from '../../../platform/text/cut';
 import type { BoardAttempt, BoardClient, BoardRecovery } from './board-client';
 import type { AgentAttempt, AgentEnd, AgentProgress, AgentUsage } from './messages';
 
@@ -53,7 +54,7 @@ function endOf({ id, completion, refusal }: BoardAttempt, recovery: BoardRecover
   const handedOver = recovery?.attemptId === id && recovery.state === 'approval-required' ? ` ${recovery.reason}` : '';
   const text = status === 'success' ? summary : `${error ?? summary}${handedOver}`;
   const commit = harness?.committed?.sha ?? harness?.headSha;
-  return { status, summary: text.slice(0, storedCharacters), ...(commit !== undefined && { commit }) };
+  return { status, summary: cut(text, storedCharacters), ...(commit !== undefined && { commit }) };
 }
 
 const sum = (used: AgentUsage, more: BoardAttempt['usage']): AgentUsage => ({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { withHeartbeat } from '../../../platform/temporal/heartbeat';
+import { cut } from '../../../platform/text/cut';
 import type { StageMessageStore } from '../runs/execution/turns';
 import { awaitCall } from '../runs/stages/await-tool';
 import type { ToolActivities, ToolCallInput, ToolCallProgress, ToolCatalogState } from '../runs/stages/tool-messages';
@@ -107,7 +108,7 @@ function turnOf({ server, tool, arguments: values }: ToolCallInput, call: BoardT
     tools: [
       {
         ...{ id, tool_name: `${server}/${tool}`, input: JSON.stringify(values), is_error: !result || result.isError },
-        result: JSON.stringify(result ?? error ?? null).slice(0, shownCharacters),
+        result: cut(JSON.stringify(result ?? error ?? null), shownCharacters),
         duration_ms: tookMs(call),
       },
     ],

@@ -1,3 +1,4 @@
+import { cut } from '../../../platform/text/cut';
 import { type Attributes, type DotGraph, maxProblems, readDot } from './dot';
 import { type Place, placeOf } from './dot-tokens';
 import { type Graph, type GraphEdge, graphLimits } from './graph';
@@ -59,8 +60,7 @@ export function compileGraph(source: string): Graph {
 
 const edgesFrom = (id: string, edges: readonly GraphEdge[]): GraphEdge[] => edges.filter(({ from }) => from === id);
 
-const nameOf = ({ name, attributes }: DotGraph): string =>
-  withLineBreaks(attributes.get('label') ?? name).slice(0, 200);
+const nameOf = ({ name, attributes }: DotGraph): string => cut(withLineBreaks(attributes.get('label') ?? name), 200);
 
 function goalOf(attributes: Attributes): { goal?: string } {
   const goal = attributes.get('goal');

@@ -1,3 +1,4 @@
+import { cut } from '../../../platform/text/cut';
 import { type AttributeOwner, isKnown, ofWholeGraph } from './attributes';
 import { type Place, placeOf, type Token, tokensOf, unreadable } from './dot-tokens';
 import { graphLimits } from './graph';
@@ -210,7 +211,7 @@ class DotReader {
       return false;
     }
     if (this.#graph.problems.length < maxProblems) {
-      const shown = JSON.stringify(name.slice(0, 64));
+      const shown = JSON.stringify(cut(name, 64));
       const problem = known
         ? `${shown} belongs to the graph, not to a subgraph`
         : `${shown} is no attribute of ${owners[owner]}`;
@@ -293,7 +294,7 @@ class DotReader {
 
   #expected(what: string): never {
     const { kind, value } = this.#next;
-    const found = kind === 'end' ? value : JSON.stringify(value.slice(0, 40));
+    const found = kind === 'end' ? value : JSON.stringify(cut(value, 40));
     return unreadable(`expected ${what}, found ${found}`, this.#next);
   }
 }

@@ -1,4 +1,5 @@
 import { compact } from '../../../platform/json/compact';
+import { cut } from '../../../platform/text/cut';
 import { parseCondition } from './condition';
 import type { Attributes } from './dot';
 import { type Place, placeOf } from './dot-tokens';
@@ -65,7 +66,7 @@ export function readNode(
   id: string,
   { attributes, outgoing, place, problems }: Written & { outgoing: readonly GraphEdge[] },
 ): GraphNode {
-  const name = `Node ${JSON.stringify(id.slice(0, 64))}`;
+  const name = `Node ${JSON.stringify(cut(id, 64))}`;
   const problem = (message: string): void => void problems.push(`${name} (${placeOf(place)}): ${message}.`);
   if (!soundId(id)) {
     problem('its name must be letters, digits, - and _, at most 64, and not begin with a digit');
@@ -95,7 +96,7 @@ export function readNode(
   return {
     id,
     kind,
-    label: label.slice(0, 200),
+    label: cut(label, 200),
     maxRetries:
       integer('max_retries', attributes, { range: [0, 10], problem }) ??
       (command || child || agent || tool ? 0 : usualRetries),
@@ -137,7 +138,7 @@ export function readEdge(
   return {
     from,
     to,
-    ...(label ? { label: label.slice(0, 200), ...compact({ option: optionKey(label) || undefined }) } : {}),
+    ...(label ? { label: cut(label, 200), ...compact({ option: optionKey(label) || undefined }) } : {}),
     ...compact({
       condition,
       maxTraversals: integer('max_traversals', attributes, { range: [1, runLimits.stages], problem }),

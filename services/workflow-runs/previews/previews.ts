@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ulid } from 'ulid';
 import type { Log } from '../../../platform/log/log';
 import { runExclusive } from '../../../platform/operations/keyed-mutex';
+import { cut } from '../../../platform/text/cut';
 import type { CommandSandbox } from '../commands/command-sandbox';
 import { confine, NotStartedError } from '../commands/confine';
 import { type RunningProgram, startProgram } from '../commands/run-program';
@@ -54,7 +55,7 @@ interface PreviewDependencies {
 /** The key that a token is found by: nothing that is compared byte for byte with what callers send. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
-const cutOff = ({ text, bytes }: { text: string; bytes: number }) => ({ text: text.slice(0, storedCharacters), bytes });
+const cutOff = ({ text, bytes }: { text: string; bytes: number }) => ({ text: cut(text, storedCharacters), bytes });
 
 /**
  * The programs of runs that serve a port for a while. They are processes of this one and end with it, by the system where it is killed;

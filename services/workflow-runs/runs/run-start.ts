@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { isGrpcServiceError } from '@temporalio/client';
 import { type MessageProofs, startProofMs } from '../../../platform/crypto/message-proof';
 import { compact } from '../../../platform/json/compact';
+import { cut } from '../../../platform/text/cut';
 import { GraphError } from '../graph/compile';
 import type { GraphCompiler } from '../graph/graph-compiler';
 import { withDefaults } from './defaults';
@@ -39,7 +40,7 @@ export async function runStart(run: RunRecord, dependencies: RunStartDependencie
     workflowId: runWorkflowId(runId),
     taskQueue,
     args: [{ ...input, proof }] as [RunInput],
-    staticSummary: run.title.slice(0, 200),
+    staticSummary: cut(run.title, 200),
   };
 }
 

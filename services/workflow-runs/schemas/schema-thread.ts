@@ -5,6 +5,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { JsonLimitError } from '../../../platform/json/bounded';
 import { parseStorableJson } from '../../../platform/json/storable';
+import { cut } from '../../../platform/text/cut';
 
 /** A schema alone is checked for being one. */
 export interface ToCheck {
@@ -35,7 +36,7 @@ function compile(schema: object): ValidateFunction {
 const problemOf = ({ instancePath, message = 'does not fit', params }: ErrorObject): string => {
   const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : '';
   const extra = 'additionalProperty' in params ? `: ${JSON.stringify(params.additionalProperty)}` : '';
-  return `${instancePath || 'the value'} ${message}${allowed}${extra}`.slice(0, longestProblem);
+  return cut(`${instancePath || 'the value'} ${message}${allowed}${extra}`, longestProblem);
 };
 
 /** The JSON of a text, or why it is none that can be stored. */
@@ -52,7 +53,7 @@ export default function check({ schema, text }: ToCheck): Checked {
   try {
     validate = compile(schema);
   } catch (error) {
-    return { wrongSchema: (error instanceof Error ? error.message : String(error)).slice(0, longestProblem) };
+    return { wrongSchema: cut(error instanceof Error ? error.message : String(error), longestProblem) };
   }
   if (text === undefined) {
     return {};

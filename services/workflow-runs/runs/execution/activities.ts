@@ -10,6 +10,7 @@ import { tokensOf } from '../../../../platform/models/tokens';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../../../platform/temporal/proof-verifier';
 import { ownExecution } from '../../../../platform/temporal/workers/own-execution';
+import { cut } from '../../../../platform/text/cut';
 import type { SchemaChecker } from '../../schemas/schema-checker';
 import type { Dispatcher } from '../dispatcher';
 import { assertOpen } from '../open-run';
@@ -176,7 +177,7 @@ export function createRunActivities(dependencies: RunActivityDependencies) {
         ]);
         const { text, usage, stopReason } = answer;
         return {
-          text: text.slice(0, keptCharacters),
+          text: cut(text, keptCharacters),
           ...(schema && { output }),
           model: answer.model,
           usage,

@@ -1,4 +1,5 @@
 import { tokensOf } from '../../../../platform/models/tokens';
+import { cut } from '../../../../platform/text/cut';
 import type { Guidance } from './messages';
 
 const heading = '\n\nGuidance given since the run began:\n';
@@ -24,11 +25,14 @@ export function withGuidance(prompt: string, guidance: readonly Guidance[], room
     const tokens = tokensOf(`${line}\n`);
     const reserved = lines.length + 1 < guidance.length ? tokensOf(`${leftOut}\n`) : 0;
     if (tokens + reserved > left) {
-      const cut = lines.length === 0 ? cutTo(line, left - tokensOf(`${leftOut}\n`)) : '';
-      if (cut === '' && lines.length === 0) {
+      const shortened = lines.length === 0 ? cutTo(line, left - tokensOf(`${leftOut}\n`)) : '';
+      if (shortened === '' && lines.length === 0) {
         return prompt;
       }
-      lines.unshift(...(guidance.length > 1 || cut === '' ? [leftOut] : []), ...(cut === '' ? [] : [cut]));
+      lines.unshift(
+        ...(guidance.length > 1 || shortened === '' ? [leftOut] : []),
+        ...(shortened === '' ? [] : [shortened]),
+      );
       break;
     }
     left -= tokens;
@@ -41,8 +45,8 @@ export function withGuidance(prompt: string, guidance: readonly Guidance[], room
 function cutTo(line: string, tokens: number): string {
   const least = 20;
   let length = Math.min(line.length, tokens * 3);
-  while (length > 0 && tokensOf(line.slice(0, length) + ellipsis) > tokens) {
+  while (length > 0 && tokensOf(cut(line, length) + ellipsis) > tokens) {
     length = Math.floor(length * 0.9);
   }
-  return length < least ? '' : `${line.slice(0, length)}${ellipsis}`;
+  return length < least ? '' : `${cut(line, length)}${ellipsis}`;
 }

@@ -7,6 +7,7 @@ import {
   uuid4,
 } from '@temporalio/workflow';
 import { isMessageProof, messageUnproven } from '../../../../platform/crypto/message-proof-shape';
+import { cut } from '../../../../platform/text/cut';
 import { hasChange } from '../changes';
 import type { RunActivities } from './activities';
 import {
@@ -248,7 +249,7 @@ export function handleMessages(dependencies: HandlerDependencies) {
         throw error;
       });
       progress.addGuidance(guidance);
-      progress.record({ Steered: { text: guidance.text.slice(0, 1_000) } }, macOf(message));
+      progress.record({ Steered: { text: cut(guidance.text, 1_000) } }, macOf(message));
       await progress.flush();
       if (progress.hasChildren) {
         await steerChildren(guidance);

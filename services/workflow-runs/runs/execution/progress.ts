@@ -1,4 +1,5 @@
 import { patched } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { Graph } from '../../graph/graph';
 import type { HookEvent, RunRecord, Stage, TreeBudget } from '../run';
 import type { RunEvent } from './events';
@@ -211,7 +212,7 @@ export class RunProgress {
   beginItem(map: Stage, index: number, kind: string): Stage {
     const stage: Stage = {
       id: `${map.id}:${index}`,
-      name: `${map.name} [${index}]`.slice(0, 200),
+      name: cut(`${map.name} [${index}]`, 200),
       ...{ kind, parent: map.id, status: 'running', retries: 0, started_at: new Date().toISOString() },
       ...(map.dot_id !== undefined && { dot_id: map.dot_id }),
     };
@@ -237,7 +238,7 @@ export class RunProgress {
   #beginCommand({ name, ...fields }: { id: string; name: string; parent: string; hook?: HookEvent }): Stage {
     const stage: Stage = {
       ...fields,
-      ...{ name: name.slice(0, 200), kind: 'command', status: 'running' },
+      ...{ name: cut(name, 200), kind: 'command', status: 'running' },
       ...{ retries: 0, started_at: new Date().toISOString() },
     };
     const { id, kind, parent } = { ...stage, ...fields };

@@ -1,4 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 
 /** Why a run cannot continue. */
 export class RunFailedError extends Error {
@@ -8,5 +9,5 @@ export class RunFailedError extends Error {
 /** The message of a failure. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof ActivityFailure && error.cause ? error.cause : error;
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000);
+  return cut(cause instanceof Error ? cause.message : String(cause), 1_000);
 }

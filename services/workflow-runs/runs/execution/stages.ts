@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, patched } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { Graph, GraphNode } from '../../graph/graph';
 import type { ChildRunActivities } from '../children/activities';
 import type { RunHooks, Stage, TreeBudget } from '../run';
@@ -179,10 +180,10 @@ async function promptModel(node: GraphNode, underWay: StageUnderWay, run: StageC
   const output = node.outputSchema ? answer.output : answer.text;
   values.set({ [`${node.id}_output`]: output, last_output: output });
   const { model, usage, retries, stopReason } = answer;
-  const cut = stopReason !== undefined && { stop_reason: stopReason };
+  const stopped = stopReason !== undefined && { stop_reason: stopReason };
   return {
     outcome: { outcome: 'success' },
-    reported: { model, usage, retries, notes: answer.text.slice(0, 200), ...cut },
+    reported: { model, usage, retries, notes: cut(answer.text, 200), ...stopped },
   };
 }
 
@@ -220,8 +221,8 @@ async function askHuman(node: GraphNode, underWay: StageUnderWay, run: StageCont
   const value = answerValue(node.question, answer);
   progress.setValues({ [`${node.id}_answer`]: value, last_answer: value });
   const text = answer.value ?? answer.keys.join(', ');
-  progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: text.slice(0, 1_000) } }, id);
-  return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: text.slice(0, 200) } };
+  progress.record({ InterviewCompleted: { stage_id: id, question_id: id, answer: cut(text, 1_000) } }, id);
+  return { outcome: { outcome: 'success', options: answer.keys }, reported: { notes: cut(text, 200) } };
 }
 
 /** The text, or the option; a list where several can be chosen, also of one. */
@@ -242,7 +243,7 @@ const questionOf = (
   { goal, progress }: StageContext,
 ): Question => ({
   id,
-  text: fillIn(asked.text, goal, progress.context).slice(0, 4_000),
+  text: cut(fillIn(asked.text, goal, progress.context), 4_000),
   question_type: asked.type,
   options: asked.options,
   allow_freeform: asked.allowFreeform,

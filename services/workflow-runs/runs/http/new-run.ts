@@ -4,6 +4,7 @@ import { compact } from '../../../../platform/json/compact';
 import type { Model } from '../../../../platform/models/model';
 import type { Models } from '../../../../platform/models/models';
 import { operationUlid } from '../../../../platform/operations/new-ids';
+import { cut } from '../../../../platform/text/cut';
 import { currentTraceContext } from '../../../../platform/tracing/spans';
 import type { BoardClient } from '../../board/board-client';
 import type { CommandSandbox } from '../../commands/command-sandbox';
@@ -215,7 +216,7 @@ export function newRun(
     _id: operationUlid(at, ulid),
     status: 'queued',
     workflow: { name, slug: slugOf(name) },
-    title: (goal ?? name).slice(0, 200),
+    title: cut(goal ?? name, 200),
     ...compact({
       trace: currentTraceContext(),
       goal,

@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { AgentActivities } from '../../board/activities';
 import type { AgentEnd, AgentLaunch } from '../../board/messages';
 import type { AgentNode, GraphNode } from '../../graph/graph';
@@ -95,7 +96,7 @@ function launchOf(
   };
 }
 
-const reasonOf = ({ status, summary }: AgentEnd): string => `Its agent ended as ${status}: ${summary}`.slice(0, 1_000);
+const reasonOf = ({ status, summary }: AgentEnd): string => cut(`Its agent ended as ${status}: ${summary}`, 1_000);
 
 function ended(
   { id }: GraphNode,
@@ -108,7 +109,7 @@ function ended(
     ...{ [`${id}_output`]: summary, last_output: summary, [`${id}_status`]: status, [`${id}_commit`]: commit },
     ...{ [`${id}_task`]: task_id, [`${id}_attempt`]: attempt_id },
   });
-  const reported = { retries, notes: summary.slice(0, 200), ...(stage.usage && { usage: stage.usage }) };
+  const reported = { retries, notes: cut(summary, 200), ...(stage.usage && { usage: stage.usage }) };
   if (status === 'success') {
     return { outcome: { outcome: 'success' }, reported };
   }

@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { ChildNode, GraphNode } from '../../graph/graph';
 import { valueAt, valueText } from '../../graph/values';
 import type { ChildEnd, ChildRunActivities } from '../children/activities';
@@ -34,7 +35,7 @@ export async function runChild(node: GraphNode, underWay: StageUnderWay, run: St
     const retries = attempt - 1;
     if (status === 'completed') {
       values.set({ [`${node.id}_output`]: output, last_output: output, [`${node.id}_run`]: id });
-      return { outcome: { outcome: 'success' }, reported: { retries, notes: valueText(output).slice(0, 200) } };
+      return { outcome: { outcome: 'success' }, reported: { retries, notes: cut(valueText(output), 200) } };
     }
     const reason = `Its child run ${id} ${status === 'cancelled' ? 'was cancelled.' : `failed: ${error ?? ''}`}`.trim();
     if (attempt > maxRetries) {

@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { CommandActivities } from '../../commands/activities';
 import type { CommandInput, CommandResult } from '../../commands/messages';
 import { type GraphNode, usualCommandMs } from '../../graph/graph';
@@ -99,6 +100,6 @@ function ended(
   const touched = snapshot && 'touched' in snapshot ? { files_touched: snapshot.touched } : {};
   const retries = attempt - 1;
   return failure === undefined
-    ? { outcome: { outcome: 'success' }, reported: { retries, notes: output.slice(0, 200), ...touched } }
+    ? { outcome: { outcome: 'success' }, reported: { retries, notes: cut(output, 200), ...touched } }
     : { outcome: { outcome: 'fail', reason: failure }, reported: { retries, failure_reason: failure, ...touched } };
 }

@@ -1,4 +1,5 @@
 import { isCancellation } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { GraphNode } from '../../graph/graph';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
@@ -43,7 +44,7 @@ export async function runHooks(occasion: Occasion, run: StageContext): Promise<s
     for (const [index, hook] of list.entries()) {
       const failure = isFor(hook, occasion) ? await runHook({ hook, index, hooks }, occasion, run) : undefined;
       if (failure !== undefined && blocks(hook)) {
-        return `The hook ${nameOf(hook)} failed: ${failure}`.slice(0, reasonCharacters);
+        return cut(`The hook ${nameOf(hook)} failed: ${failure}`, reasonCharacters);
       }
     }
     return undefined;
@@ -111,7 +112,7 @@ const failedBy = (reason: string, reported: Worked['reported'] = {}): Worked => 
   reported: { ...reported, failure_reason: reason },
 });
 
-const nameOf = ({ name, command }: RunHook): string => name ?? command.join(' ').slice(0, 100);
+const nameOf = ({ name, command }: RunHook): string => name ?? cut(command.join(' '), 100);
 
 interface PlacedHook {
   hook: RunHook;
@@ -144,7 +145,7 @@ async function runHook(
     });
     noteSnapshot(stageId, result.snapshot, progress);
     const touched = result.snapshot && 'touched' in result.snapshot ? { files_touched: result.snapshot.touched } : {};
-    const notes = result.output === '' ? {} : { notes: result.output.slice(0, 200) };
+    const notes = result.output === '' ? {} : { notes: cut(result.output, 200) };
     const reason = result.failure === undefined ? {} : { failure_reason: result.failure };
     progress.endStage(stage, result.failure === undefined ? 'completed' : 'failed', {
       ...touched,

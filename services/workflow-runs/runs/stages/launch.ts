@@ -1,4 +1,5 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { GraphNode } from '../../graph/graph';
 import { valueText } from '../../graph/values';
 import type { StageUnderWay } from '../execution/cursor';
@@ -43,7 +44,7 @@ export async function runLaunch(node: GraphNode, underWay: StageUnderWay, run: S
     }
     const retries = attempt - 1;
     if (ended.state === 'success') {
-      return { outcome: { outcome: 'success' }, reported: { retries, notes: valueText(ended.output).slice(0, 200) } };
+      return { outcome: { outcome: 'success' }, reported: { retries, notes: cut(valueText(ended.output), 200) } };
     }
     const { reason } = ended;
     const mayRepair = ended.misfit === true && !repair;

@@ -1,3 +1,4 @@
+import { cut } from '../../../../platform/text/cut';
 import { type GraphNode, type MapNode, maxJsonOutput } from '../../graph/graph';
 import { valueAt } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
@@ -137,7 +138,7 @@ class Items {
       const { outcome, reason = 'It failed.' } = await run.perform(this.#mapped, item, { ...run, values });
       end();
       if (outcome === 'fail') {
-        state.failures.push({ index, error: reason.slice(0, reasonCharacters) });
+        state.failures.push({ index, error: cut(reason, reasonCharacters) });
       } else {
         this.#store(index, output);
       }
@@ -152,7 +153,7 @@ class Items {
   #store(index: number, output: unknown): void {
     const { state, lists } = this.around;
     const share = Math.floor(maxJsonOutput / lists.items.length) - 1;
-    const stored = typeof output === 'string' ? fitted(output.slice(0, maxText), share) : output;
+    const stored = typeof output === 'string' ? fitted(cut(output, maxText), share) : output;
     this.#characters += JSON.stringify(stored).length + 1;
     if (this.#characters > maxJsonOutput) {
       state.stopped = `The outputs of its items have more than ${maxJsonOutput} characters together.`;
@@ -164,11 +165,12 @@ class Items {
 
 /** The beginning of a text that has so many characters as JSON. */
 function fitted(text: string, share: number): string {
-  let cut = text;
-  for (let excess = JSON.stringify(cut).length - share; excess > 0; excess = JSON.stringify(cut).length - share) {
-    cut = cut.slice(0, Math.max(0, cut.length - Math.ceil(excess / 6)));
+  let fitting = text;
+  const excessOf = (): number => JSON.stringify(fitting).length - share;
+  for (let excess = excessOf(); excess > 0; excess = excessOf()) {
+    fitting = cut(fitting, Math.max(0, fitting.length - Math.ceil(excess / 6)));
   }
-  return cut;
+  return fitting;
 }
 
 function worked(

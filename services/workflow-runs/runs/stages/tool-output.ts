@@ -1,3 +1,4 @@
+import { cut } from '../../../../platform/text/cut';
 import { maxJsonOutput } from '../../graph/graph';
 import type { MadeToolCall, ToolCallProgress, ToolEnd } from './tool-messages';
 
@@ -19,7 +20,7 @@ export const resultText = (content: readonly unknown[]): string =>
 /** What a result becomes as a value of its run: JSON where the tool responded with some that is not too long, else its text. */
 function outputOf({ content, structuredContent }: NonNullable<MadeToolCall['result']>): unknown {
   const isShort = structuredContent && JSON.stringify(structuredContent).length <= maxJsonOutput;
-  return isShort ? structuredContent : resultText(content).slice(0, storedCharacters);
+  return isShort ? structuredContent : cut(resultText(content), storedCharacters);
 }
 
 /** Where a call of the board is. */
@@ -34,15 +35,15 @@ function endOf({ state, result, error }: Pick<MadeToolCall, 'state' | 'result' |
   if (state === 'completed' && result) {
     const output = outputOf(result);
     return result.isError
-      ? { status: 'error', output, reason: resultText(result.content).slice(0, reasonCharacters) }
+      ? { status: 'error', output, reason: cut(resultText(result.content), reasonCharacters) }
       : { status: 'completed', output };
   }
-  const reason = `${error?.message ?? 'It has no response.'} ${error?.remedy ?? ''}`.trim().slice(0, reasonCharacters);
+  const reason = cut(`${error?.message ?? 'It has no response.'} ${error?.remedy ?? ''}`.trim(), reasonCharacters);
   return { status: state === 'failed' ? 'failed' : 'unknown', reason };
 }
 
 /** A call that may not be made so. */
 export const refusedCall = (code: string, message: string): ToolCallProgress => ({
   state: 'ended',
-  end: { status: 'refused', reason: `${code}: ${message}`.slice(0, reasonCharacters) },
+  end: { status: 'refused', reason: cut(`${code}: ${message}`, reasonCharacters) },
 });

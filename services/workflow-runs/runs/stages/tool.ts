@@ -1,3 +1,4 @@
+import { cut } from '../../../../platform/text/cut';
 import type { GraphNode } from '../../graph/graph';
 import { valueText } from '../../graph/values';
 import { SuspendedError } from '../execution/continuation';
@@ -61,7 +62,7 @@ function argumentsOf(
 }
 
 const reasonOf = ({ tool }: GraphNode, { status, reason = '' }: ToolEnd): string =>
-  `The call of ${tool?.server ?? ''}/${tool?.tool ?? ''} ended as ${status}: ${reason}`.slice(0, 1_000);
+  cut(`The call of ${tool?.server ?? ''}/${tool?.tool ?? ''} ended as ${status}: ${reason}`, 1_000);
 
 function ended(
   node: GraphNode,
@@ -74,7 +75,7 @@ function ended(
     ...{ [`${id}_output`]: output, last_output: output, [`${id}_status`]: status, [`${id}_call`]: callId },
   });
   if (status === 'completed') {
-    return { outcome: { outcome: 'success' }, reported: { retries, notes: valueText(output).slice(0, 200) } };
+    return { outcome: { outcome: 'success' }, reported: { retries, notes: cut(valueText(output), 200) } };
   }
   const reason = reasonOf(node, end);
   return { outcome: { outcome: 'fail', reason }, reported: { retries, failure_reason: reason } };

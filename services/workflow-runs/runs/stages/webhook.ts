@@ -1,3 +1,4 @@
+import { cut } from '../../../../platform/text/cut';
 import type { GraphNode } from '../../graph/graph';
 import { SuspendedError } from '../execution/continuation';
 import type { StageUnderWay } from '../execution/cursor';
@@ -37,5 +38,5 @@ export async function awaitWebhook(node: GraphNode, underWay: StageUnderWay, run
   const output: unknown = isJson ? JSON.parse(body) : body;
   progress.record({ WebhookReceived: { stage_id: id, characters: body.length } }, id);
   progress.setValues({ [`${node.id}_output`]: output, last_output: output });
-  return { outcome: { outcome: 'success' }, reported: { notes: body.slice(0, 200) } };
+  return { outcome: { outcome: 'success' }, reported: { notes: cut(body, 200) } };
 }

@@ -3,6 +3,7 @@ import { compact } from '../../../../platform/json/compact';
 import type { Models } from '../../../../platform/models/models';
 import { tokensOf } from '../../../../platform/models/tokens';
 import { withHeartbeat } from '../../../../platform/temporal/heartbeat';
+import { cut } from '../../../../platform/text/cut';
 import type { BoardClient } from '../../board/board-client';
 import type { SchemaChecker } from '../../schemas/schema-checker';
 import { answerRoom, keptCharacters, type ModelFailures, throwModelFailure } from '../execution/activities';
@@ -86,7 +87,7 @@ export function createTalkActivities(deps: TalkDependencies) {
       throw new MisfitError(`It calls more than ${maxCalls} tools at a time.`, true);
     }
     const result: PromptTurn = {
-      ...{ text: text.slice(0, keptCharacters), model: answer.model, usage, retries: (input.attempt ?? 1) - 1 },
+      ...{ text: cut(text, keptCharacters), model: answer.model, usage, retries: (input.attempt ?? 1) - 1 },
       ...(schema && { output }),
       ...(stopReason !== 'end_turn' && stopReason !== 'tool_calls' && { stopReason }),
       calls: toolCalls.map((call) => askedCall(call, offered)),
@@ -133,7 +134,7 @@ export function createTalkActivities(deps: TalkDependencies) {
       if (!stored || !at || at.results.some(({ callId }) => callId === result.callId)) {
         return;
       }
-      const content = result.content.slice(0, maxResult);
+      const content = cut(result.content, maxResult);
       const changed = { ...at, results: [...at.results, { ...result, content }] };
       const { talk } = stored;
       await store({ runId, stageId }, stored, { ...talk, turns: talk.turns.with(turn - 1, changed) });

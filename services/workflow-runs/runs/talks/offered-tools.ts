@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../../../platform/models/message';
 import type { ModelRequest } from '../../../../platform/models/request';
+import { cut } from '../../../../platform/text/cut';
 import type { CatalogTools } from '../../board/board-client';
 import type { ToolOffer } from '../../graph/graph';
 import type { AskedCall } from './messages';
@@ -44,7 +45,7 @@ export function offeredTools(
       sent: {
         name,
         parameters: inputSchema,
-        ...(description && { description: description.slice(0, maxDescription) }),
+        ...(description && { description: cut(description, maxDescription) }),
       },
     };
   });

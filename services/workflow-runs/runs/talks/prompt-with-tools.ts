@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import { cut } from '../../../../platform/text/cut';
 import type { GraphNode, PromptTools } from '../../graph/graph';
 import { serversOf } from '../../graph/tool-servers';
 import { addedUsage, nothingUsed } from '../../usage/sum';
@@ -79,9 +80,9 @@ async function makeCall(
   const { status, reason = '' } = end;
   const { content, isError } = resultForModel(end);
   await recordToolResult({ runId, stageId: stage.id, turn, callId, content, isError });
-  const named = `${server}/${tool}`.slice(0, 400);
+  const named = cut(`${server}/${tool}`, 400);
   progress.record(
-    { ToolEnded: { stage_id: stage.id, tool: named, status, ...(isError && { reason: reason.slice(0, 500) }) } },
+    { ToolEnded: { stage_id: stage.id, tool: named, status, ...(isError && { reason: cut(reason, 500) }) } },
     `${stage.id}/${turn}.${underWay.talk?.at ?? 0}`,
   );
   await progress.flush();

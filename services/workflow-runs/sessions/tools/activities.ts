@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { compact } from '../../../../platform/json/compact';
+import { cut } from '../../../../platform/text/cut';
 import { createToolCaller, tookMs } from '../../board/tools';
 import type { WorkflowRunsContext } from '../../context';
 import { awaitCall } from '../../runs/stages/await-tool';
@@ -102,7 +103,7 @@ export function createSessionToolActivities({ sessions, board, now }: Dependenci
       });
       if (progress.state === 'ended') {
         const { content, isError } = resultForModel(progress.end);
-        await record(input, { content: content.slice(0, maxResult), isError, ...compact({ tookMs: took }) });
+        await record(input, { content: cut(content, maxResult), isError, ...compact({ tookMs: took }) });
         return settle(input);
       }
       if (progress.state === 'running') {
