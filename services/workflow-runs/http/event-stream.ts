@@ -43,3 +43,14 @@ export function lastEventId(header = ''): number | undefined {
   }
   return Number(header);
 }
+
+/**
+ * Refuses a position behind the last event: its reader would miss what comes until there are so many events, the end included.
+ *
+ * @throws AppError 400
+ */
+export function assertReached(after: number, last: number): void {
+  if (after > last) {
+    throw refuse(400, `Last-Event-ID: must be the id of an event; the last one is ${last}.`);
+  }
+}

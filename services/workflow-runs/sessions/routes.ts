@@ -7,7 +7,7 @@ import type { OpenArea } from '../context';
 import { usePermission } from '../http/auth';
 import { callerLeft } from '../http/caller-left';
 import { refuse } from '../http/errors';
-import { eventStream, lastEventId } from '../http/event-stream';
+import { assertReached, eventStream, lastEventId } from '../http/event-stream';
 import { pageOf, pageQuery, readPage } from '../http/pages';
 import { ping, withPings } from '../http/pings';
 import { refusalOf } from '../models/refusal';
@@ -153,8 +153,10 @@ export const openSessions: OpenArea = async (context) => {
       },
       async ({ params: { id }, header }, ctx) => {
         await requireSession(id);
+        const after = lastEventId(header('last-event-id')) ?? 0;
+        assertReached(after, after === 0 ? 0 : await sessions.events.last(id));
         const signal = AbortSignal.any([callerLeft(ctx), ending]);
-        const events = sessionStream(sessions.events, id, { after: lastEventId(header('last-event-id')) ?? 0, signal });
+        const events = sessionStream(sessions.events, id, { after, signal });
         return eventStream(withPings(events, env.WORKFLOW_RUNS_PING_MS, ping));
       },
     );

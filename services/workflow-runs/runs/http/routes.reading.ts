@@ -5,7 +5,7 @@ import { compact } from '../../../../platform/json/compact';
 import { usePermission } from '../../http/auth';
 import { callerLeft } from '../../http/caller-left';
 import { refuse } from '../../http/errors';
-import { eventStream, lastEventId } from '../../http/event-stream';
+import { assertReached, eventStream, lastEventId } from '../../http/event-stream';
 import { requireFound } from '../../http/fields';
 import { pageFrom, pageOf, pageQuery } from '../../http/pages';
 import { ping, withPings } from '../../http/pings';
@@ -44,10 +44,12 @@ export function runReadingRoutes(
     async ({ params, header }, ctx) => {
       const run = requireFound(await runs.get(params.id), 'Run');
       const after = lastEventId(header('Last-Event-ID'));
+      const last = after === undefined ? 0 : await events.last(run._id);
       // One that was cut off from it reads the rest.
-      if (hasEnded(run.status) && (after === undefined || after >= (await events.last(run._id)))) {
+      if (hasEnded(run.status) && (after === undefined || after >= last)) {
         throw refuse(410, 'Event stream closed.');
       }
+      assertReached(after ?? 0, last);
       const signal = AbortSignal.any([callerLeft(ctx), ending]);
       const stream = followRun({ events, runs }, run._id, { after: after ?? 0, signal });
       return eventStream(withPings(stream, env.WORKFLOW_RUNS_PING_MS, ping));

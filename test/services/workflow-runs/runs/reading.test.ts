@@ -40,6 +40,22 @@ describe('the event stream of a run', () => {
     expect((await models.service.open('GET', `/runs/${id}/events`)).status).toBe(410);
   });
 
+  it('refuses a reader whose Last-Event-ID is behind the last event, who would not come to the end', async () => {
+    const id = await runs.start('digraph { start -> ok -> exit; ok [shape=hexagon] }');
+    await eventually(async () => expect(await runs.questions(id)).toHaveLength(1));
+    const last = (await runs.eventNames(id)).length;
+    const behind = (sequence: number) =>
+      models.service.open('GET', `/runs/${id}/events`, { headers: { 'last-event-id': String(sequence) } });
+    const refused = await behind(last + 1);
+    expect({ status: refused.status, body: await refused.json() }).toMatchObject({
+      ...{ status: 400 },
+      body: { errors: [{ detail: `Last-Event-ID: must be the id of an event; the last one is ${last}.` }] },
+    });
+    const followed = readEvents(await behind(last));
+    await runs.post(`/runs/${id}/questions/ok/answer`, { value: 'yes' }, 204);
+    expect((await followed).map(({ data }) => Object.keys(data)[0])).toContain('RunCompleted');
+  });
+
   it('refuses a reader whose Last-Event-ID is no number', async () => {
     const id = await runs.start('digraph { start -> exit }');
     for (const header of ['abc', '-1', '1.5', '1e3', '9'.repeat(16)]) {
