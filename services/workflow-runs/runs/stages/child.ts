@@ -1,9 +1,10 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
 import { cut } from '../../../../platform/text/cut';
 import type { ChildNode, GraphNode } from '../../graph/graph';
 import { valueAt, valueText } from '../../graph/values';
 import type { ChildEnd, ChildRunActivities } from '../children/activities';
 import type { StageUnderWay } from '../execution/cursor';
+import { cancelChildRuns as cancelBounded } from '../execution/lifecycle/proxies';
 import { type StageContext, wait, type Worked } from '../execution/stages';
 import type { RunVars } from '../run';
 import { nextAttempt, noteFailure } from './attempts';
@@ -29,7 +30,7 @@ export async function runChild(node: GraphNode, underWay: StageUnderWay, run: St
     const attempt = underWay.child ? (underWay.attempt ?? 1) : await nextAttempt(node, underWay, run);
     underWay.child ??= await begin(child, { node, underWay, run, attempt });
     const { id } = underWay.child;
-    const { status, output, error } = await untilEnd(underWay.child, run, child.output);
+    const { status, output, error } = await untilEndOrCancelled(underWay.child, run, child.output);
     delete underWay.child;
     progress.record({ ChildRunEnded: { stage_id: stage.id, run_id: id, status } }, id);
     const retries = attempt - 1;
@@ -57,11 +58,14 @@ async function begin(
   const passed: RunVars = Object.fromEntries(vars.map(([name, path]) => [name, scalar(valueAt(given, path))]));
   progress.hasChildren = true;
   await progress.flush();
-  const id = await continuation.duringPrompt(() =>
-    openChildRun.executeWithOptions({ summary: `start child run of ${underWay.stage.id}` }, [
-      { runId, stageId: underWay.stage.id, attempt, workflow, vars: passed, budgets: [...tree.budgets] },
-    ]),
-  );
+  const open = (): Promise<string> =>
+    continuation.duringPrompt(() =>
+      openChildRun.executeWithOptions({ summary: `start child run of ${underWay.stage.id}` }, [
+        { runId, stageId: underWay.stage.id, attempt, workflow, vars: passed, budgets: [...tree.budgets] },
+      ]),
+    );
+  // What is queued is cancelled when its stage is cancelled meanwhile.
+  const id = await (isEndedWithStage() ? CancellationScope.nonCancellable(open) : open());
   progress.beginChild(underWay.stage, id);
   await progress.flush();
   return { id, ...(node.timeoutMs !== undefined && { untilMs: Date.now() + node.timeoutMs }) };
@@ -70,6 +74,22 @@ async function begin(
 /** What a run may begin with; lists and objects as JSON. */
 const scalar = (value: unknown): string | number | boolean =>
   typeof value === 'number' || typeof value === 'boolean' ? value : valueText(value);
+
+/** Whether a stage that is cancelled ends its child run; in runs of earlier versions the end of the parent does. */
+const isEndedWithStage = (): boolean => patched('child-of-cancelled-stage');
+
+/** A child run that is waited for no longer, since another branch has decided or its parent is cancelled, is cancelled. */
+async function untilEndOrCancelled(...[child, run, output]: Parameters<typeof untilEnd>): Promise<ChildEnd> {
+  try {
+    return await untilEnd(child, run, output);
+  } catch (error) {
+    if (isCancellation(error) && isEndedWithStage()) {
+      const cancelled = { runId: run.runId, childId: child.id };
+      await CancellationScope.nonCancellable(() => cancelBounded(cancelled).catch(() => undefined));
+    }
+    throw error;
+  }
+}
 
 /** @throws SuspendedError when the execution continues as new first */
 async function untilEnd(

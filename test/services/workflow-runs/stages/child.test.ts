@@ -118,6 +118,20 @@ describe('a child run', () => {
     await runs.post(`/runs/${middle}/cancel`, {}, 200);
   });
 
+  it('is cancelled with the branch that waits for it, while its parent continues', async () => {
+    const workflow = await anAsking();
+    const id =
+      await start(`digraph { start -> p; p [type=parallel, completion=any]; j [type=join]; p -> first -> j; p -> c -> j
+      first [shape=hexagon]; c [type=child, workflow=${workflow}]; j -> next -> exit; next [shape=hexagon] }`);
+    const child = await untilChild(id, 'running');
+    await runs.post(`/runs/${id}/questions/first/answer`, { value: 'done' }, 204);
+    await eventually(async () => expect(await runs.questions(id)).toMatchObject([{ id: 'next' }]));
+    await runs.untilStatus(child.id, 'cancelled');
+    expect((await runs.stages(id)).find((stage) => stage.id === 'c')).toMatchObject({ status: 'cancelled' });
+    await runs.post(`/runs/${id}/questions/next/answer`, { value: 'done' }, 204);
+    await runs.untilStatus(id, 'completed');
+  });
+
   it('that is cancelled by a caller fails its stage', async () => {
     const id = await start(calling(`workflow=${await anAsking()}`));
     const child = await untilChild(id, 'running');
