@@ -28,7 +28,7 @@ export function compileGraph(source: string): Graph {
     [...dot.nodes].map(([id, attributes]) => [
       id,
       readNode(id, {
-        ...{ attributes, problems, outgoing: edgesFrom(id, edges) },
+        ...{ attributes, own: dot.own.get(id), problems, outgoing: edgesFrom(id, edges) },
         place: placeOfNode(id),
       }),
     ]),

@@ -12,6 +12,8 @@ export interface DotGraph {
   attributes: Attributes;
   nodes: Map<string, Attributes>;
   edges: { from: string; to: string; attributes: Attributes; place: Place }[];
+  /** The attributes that each node has itself, without defaults. */
+  own: Map<string, Attributes>;
   /** Where each node has attributes last, or is mentioned first. */
   places: Map<string, Place>;
   /** What is wrong with its attributes, with their places. */
@@ -56,6 +58,7 @@ class DotReader {
     attributes: this.#attributes,
     nodes: new Map(),
     edges: [],
+    own: new Map(),
     places: new Map(),
     problems: [],
   };
@@ -130,10 +133,9 @@ class DotReader {
       if (this.#isSign('[')) {
         this.#graph.places.set(node, first);
       }
-      this.#graph.nodes.set(
-        node,
-        new Map([...(this.#graph.nodes.get(node) ?? []), ...this.#attributeLists('node', scope)]),
-      );
+      const own = this.#attributeLists('node', scope);
+      this.#graph.nodes.set(node, new Map([...(this.#graph.nodes.get(node) ?? []), ...own]));
+      this.#graph.own.set(node, new Map([...(this.#graph.own.get(node) ?? []), ...own]));
     }
   }
 

@@ -23,6 +23,7 @@ import { mapOf } from './kinds/map';
 import { parallelOf } from './kinds/parallel';
 import { promptToolsOf } from './kinds/prompt-tools';
 import { toolOf } from './kinds/tool';
+import { unusedOf } from './kinds/unused';
 import { namesOf } from './names';
 import { integer } from './numbers';
 import { outputSchemaOf } from './output-schema';
@@ -64,7 +65,13 @@ interface Written {
 /** Reads one node; what is wrong with it is added to `problems`. */
 export function readNode(
   id: string,
-  { attributes, outgoing, place, problems }: Written & { outgoing: readonly GraphEdge[] },
+  {
+    attributes,
+    own = new Map<string, string>(),
+    outgoing,
+    place,
+    problems,
+  }: Written & { own?: Attributes | undefined; outgoing: readonly GraphEdge[] },
 ): GraphNode {
   const name = `Node ${JSON.stringify(cut(id, 64))}`;
   const problem = (message: string): void => void problems.push(`${name} (${placeOf(place)}): ${message}.`);
@@ -75,6 +82,7 @@ export function readNode(
   const label = withLineBreaks(attributes.get('label') ?? id);
   const map = mapOf(kind, attributes, problem);
   const work = workOf({ kind, ...compact({ map }) });
+  unusedOf(work, own).forEach(problem);
   const timeoutMs = timeoutOf(work, attributes, problem);
   const text = (name: string): string | undefined => {
     const value = attributes.get(name);
@@ -222,6 +230,10 @@ function questionOf(
   if (written !== undefined && !type) {
     problem(`question_type must be one of ${questionTypes.join(', ')}`);
   }
+  const freeform = attributes.get('allow_freeform');
+  if (freeform !== undefined && freeform !== 'true' && freeform !== 'false') {
+    problem('allow_freeform must be true or false');
+  }
   const chosen = type ?? (labelled.length > 0 ? 'multiple_choice' : 'freeform');
   const options =
     labelled.length === 0 && (chosen === 'yes_no' || chosen === 'confirmation')
@@ -240,7 +252,7 @@ function questionOf(
   if (new Set(options.map(({ key }) => key)).size < options.length) {
     problem('two of its options have the same key');
   }
-  const allowFreeform = chosen === 'freeform' || attributes.get('allow_freeform') === 'true';
+  const allowFreeform = chosen === 'freeform' || freeform === 'true';
   return { text: withLineBreaks(attributes.get('question') ?? '') || label, type: chosen, options, allowFreeform };
 }
 
