@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../../../../platform/errors/app-error';
 import { BytesResponse } from '../../../../platform/http/response';
 import type { Routes } from '../../../../platform/http/routing/routes';
 import { compact } from '../../../../platform/json/compact';
@@ -128,7 +129,12 @@ export function runReadingRoutes(
     },
     async ({ params }) => {
       const run = requireFound(await runs.getWhole(params.id), 'Run');
-      const svg = await drawGraph(await readGraph(graphs, run.dot_source), run);
+      // An earlier version may have accepted more.
+      const graph = await readGraph(graphs, run.dot_source).catch((error: unknown) => {
+        const isRefused = error instanceof AppError && error.status === 400;
+        throw isRefused ? refuse(502, `The graph cannot be drawn: ${error.message}`) : error;
+      });
+      const svg = await drawGraph(graph, run);
       return new BytesResponse(only(Buffer.from(svg)), {
         'Content-Type': 'image/svg+xml; charset=utf-8',
         'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",

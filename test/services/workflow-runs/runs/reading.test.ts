@@ -1,6 +1,7 @@
 import { eventually } from '../../../../platform/testing/eventually';
 import { readEvents } from '../events';
 import { startWithModels, type WithModels } from '../models-under-test';
+import { openStoredRuns } from '../stored-runs';
 import { aRunClient, type RunClient } from './run-client';
 
 let models: WithModels;
@@ -96,6 +97,19 @@ describe('a checkpoint of a run', () => {
     });
     expect(await notFound(`/runs/${id}/checkpoint?checkpoint=`)).toMatchObject({ status: 400 });
   });
+});
+
+test('a graph that an earlier version has accepted and this one refuses cannot be drawn, and the answer names why', async () => {
+  const stored = await openStoredRuns(models.service);
+  try {
+    const { _id } = await stored.add({ dot_source: 'digraph { start -> exit; start [nothing=1] }' });
+    expect(await models.service.call('GET', `/runs/${_id}/graph`)).toMatchObject({
+      status: 502,
+      body: { errors: [{ detail: expect.stringMatching(/^The graph cannot be drawn: .*"nothing" is no attribute/) }] },
+    });
+  } finally {
+    await stored.database.close();
+  }
 });
 
 describe('what needs a workspace', () => {
