@@ -7,6 +7,7 @@ const values = {
   review_output: { approved: true, score: 0.5, notes: [{ text: 'LGTM' }], none: null },
   last_output: 'looks fine',
   empty: '',
+  chosen_answer: ['ab', 'c d', 7, null],
   tiny: { p: 1e-7, printed: '1e-07\n', huge: -1.5e21, none: '1e' },
 };
 const ofText = (text: string): boolean | undefined => {
@@ -38,13 +39,23 @@ describe('a condition', () => {
     ['review_output.constructor', false],
     ['review_output.__proto__', false],
     ['last_output contains "fine"', true],
+    ['chosen_answer contains ab', true],
+    ['chosen_answer contains "c d" && chosen_answer contains 7', true],
+    ['chosen_answer contains a', false],
+    ['chosen_answer.0 contains a', true],
+    ['review_output.notes contains LGTM', true],
   ])('%s is %s', (text, expected) => {
     expect(ofText(text)).toBe(expected);
   });
 
   it('has no number with an exponent for a run that began without', () => {
     const condition = parseCondition('tiny.p < 0.05')!;
-    expect(holds(condition, values, () => false)).toBe(false);
+    expect(holds(condition, values, { exponents: () => false, items: () => true })).toBe(false);
+  });
+
+  it('compares the text of a list for a run that began without', () => {
+    const condition = parseCondition('chosen_answer contains a')!;
+    expect(holds(condition, values, { exponents: () => true, items: () => false })).toBe(true);
   });
 
   it.each([

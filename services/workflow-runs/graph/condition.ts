@@ -116,35 +116,38 @@ class ConditionReader {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * Whether all of a condition holds for the values of a run.
- *
- * @param readsExponents whether a value such as `1e-7` is a number; called only where one is compared
- */
-export const holds = (condition: Condition, values: Values, readsExponents: () => boolean = () => true): boolean =>
-  condition.every((expression) => isTrue(expression, values, readsExponents));
-
-function isTrue(expression: Expression, values: Values, readsExponents: () => boolean): boolean {
-  if ('all' in expression) {
-    return holds(expression.all, values, readsExponents);
-  }
-  if ('any' in expression) {
-    return expression.any.some((each) => isTrue(each, values, readsExponents));
-  }
-  return 'not' in expression
-    ? !isTrue(expression.not, values, readsExponents)
-    : compares(expression, values, readsExponents);
+/** What runs of earlier versions do not read in values; each is called only where one is compared. */
+export interface ReadsValues {
+  /** Whether a value such as `1e-7` is a number. */
+  exponents: () => boolean;
+  /** Whether `contains` compares each item of a list, and not the text of the whole list. */
+  items: () => boolean;
 }
 
-function compares(
-  { name, path = [], operator, value }: Comparison,
-  values: Values,
-  readsExponents: () => boolean,
-): boolean {
-  const actual = valueText(valueAt(values, [name, ...path]));
+const readsAll: ReadsValues = { exponents: () => true, items: () => true };
+
+/** Whether all of a condition holds for the values of a run. */
+export const holds = (condition: Condition, values: Values, reads: ReadsValues = readsAll): boolean =>
+  condition.every((expression) => isTrue(expression, values, reads));
+
+function isTrue(expression: Expression, values: Values, reads: ReadsValues): boolean {
+  if ('all' in expression) {
+    return holds(expression.all, values, reads);
+  }
+  if ('any' in expression) {
+    return expression.any.some((each) => isTrue(each, values, reads));
+  }
+  return 'not' in expression ? !isTrue(expression.not, values, reads) : compares(expression, values, reads);
+}
+
+function compares({ name, path = [], operator, value }: Comparison, values: Values, reads: ReadsValues): boolean {
+  const found = valueAt(values, [name, ...path]);
+  const actual = valueText(found);
   switch (operator) {
     case 'contains':
-      return actual.includes(value);
+      return isPlainList(found) && reads.items()
+        ? found.some((item) => valueText(item) === value)
+        : actual.includes(value);
     case '=':
       return actual === value;
     case '!=':
@@ -152,12 +155,16 @@ function compares(
     case 'is':
       return !['', 'false', '0'].includes(actual);
     default:
-      return isNumber(actual.trim(), readsExponents) && ordered(Number(actual), operator, Number(value));
+      return isNumber(actual.trim(), reads) && ordered(Number(actual), operator, Number(value));
   }
 }
 
-const isNumber = (text: string, readsExponents: () => boolean): boolean =>
-  decimal.test(text) || (withExponent.test(text) && readsExponents());
+/** A list without lists and objects, such as the options that were chosen. */
+const isPlainList = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.every((item) => item === null || typeof item !== 'object');
+
+const isNumber = (text: string, { exponents }: ReadsValues): boolean =>
+  decimal.test(text) || (withExponent.test(text) && exponents());
 
 function ordered(actual: number, operator: '<' | '<=' | '>' | '>=', value: number): boolean {
   if (operator === '<' || operator === '<=') {

@@ -1,4 +1,4 @@
-import { holds } from '../../graph/condition';
+import { holds, type ReadsValues } from '../../graph/condition';
 import type { Graph, GraphEdge } from '../../graph/graph';
 
 export interface Outcome {
@@ -20,21 +20,20 @@ export function chooseEdge(
     outcome: { outcome, options },
     values,
     isOpen = () => true,
-    readsExponents,
+    reads,
   }: {
     outcome: Outcome;
     /** Of the run; conditions also see `outcome`. */
     values: Readonly<Record<string, unknown>>;
     /** Whether the run may take the edge once more. */
     isOpen?: (edge: GraphEdge) => boolean;
-    /** Whether its conditions read values such as `1e-7` as numbers. */
-    readsExponents?: () => boolean;
+    /** What its conditions read in values; without it, all. */
+    reads?: ReadsValues;
   },
 ): GraphEdge | undefined {
   const edges = graph.edges.filter((edge) => edge.from === nodeId && isOpen(edge));
   const seen = { ...values, outcome };
-  const passes = ({ condition }: GraphEdge): boolean =>
-    condition !== undefined && holds(condition, seen, readsExponents);
+  const passes = ({ condition }: GraphEdge): boolean => condition !== undefined && holds(condition, seen, reads);
   const chosen = edges.filter(({ option }) => option !== undefined && options?.includes(option));
   const groups =
     outcome === 'fail'

@@ -59,7 +59,10 @@ export async function walk(cursor: Cursor, run: Walk, untilJoin?: string): Promi
       outcome: left.outcome,
       values: progress.context,
       isOpen: (each) => (run.traversals.get(each) ?? 0) < (each.maxTraversals ?? Infinity),
-      readsExponents: () => patched('numbers-with-exponents'),
+      reads: {
+        exponents: () => patched('numbers-with-exponents'),
+        items: () => patched('items-of-lists'),
+      },
     });
     if (!edge) {
       throw new RunFailedError(left.outcome.reason ?? `No edge leads on from ${left.at}.`);
