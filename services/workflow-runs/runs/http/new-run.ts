@@ -14,6 +14,7 @@ import { GitFailedError } from '../../snapshots/git';
 import type { RunsContext } from '../context';
 import type { RunDefaults } from '../defaults';
 import { activeStatuses, type RunRecord } from '../run';
+import { slugOf } from '../slug';
 import type { RunCreate } from './contracts';
 import { readGraph } from './read-graph';
 
@@ -178,13 +179,6 @@ export async function assertChildren(
     }
   }
 }
-
-const slugOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 64) || 'workflow';
 
 /** @throws AppError 400 for a repository or base that is not there, or a graph without commands, which nothing is checked out for */
 export async function repositoryOf(
