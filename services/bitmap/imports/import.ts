@@ -160,6 +160,10 @@ export function importBits(write: Write, { index, field }: { index: Index; field
   if (hasTimes && !options.timeQuantum) {
     throw new ImportError(`the field ${field.name} has no time quantum`);
   }
+  // The view of a year has a bit once, however many days have it: cleared for one of them, the year would lose the others.
+  if (hasTimes && imported.clear) {
+    throw new ImportError('bits are cleared at all times, or in the views of a roaring import: give no times');
+  }
   if (options.noStandardView && !imported.clear && (!hasTimes || imported.timestamps.includes(0))) {
     throw new ImportError(`the field ${field.name} has no view for bits without a time`);
   }
@@ -218,11 +222,10 @@ function bitsByView({ options }: Field, { rows, columns, timestamps, budget }: N
   return bits;
 }
 
-/** What clears bits without a time at all times, as `Clear` does. */
-function removalsAtAllTimes(field: Field, { rows, columns, timestamps, budget }: NamedBits): Change[] {
-  const hasNoTime = (_: Int, at: number): boolean => (timestamps[at] ?? 0) === 0;
+/** What clears bits at all times, as `Clear` does. */
+function removalsAtAllTimes(field: Field, { rows, columns, budget }: NamedBits): Change[] {
   const removals: Change[] = [];
-  for (const [row, list] of groupByRow(rows.filter(hasNoTime), columns.filter(hasNoTime), new ImportBudget())) {
+  for (const [row, list] of groupByRow(rows, columns, new ImportBudget())) {
     const named = ColumnSet.of(list);
     for (const [view, { rows: held }] of field.views) {
       const present = view === standardView ? undefined : held.get(row)?.and(named);

@@ -50,25 +50,28 @@ describe('an import request', () => {
     expect(await server.query('i', 'Rows(timed)')).toBe('{"results":[{"rows":[1]}]}');
   });
 
-  it.each(['t', 'timed'])(
-    'clears bits of %s without a time at all times, and those with one at that',
-    async (field) => {
-      const year = (row: number) => `Row(${field}=${row}, from=2017-01-01T00:00, to=2018-01-01T00:00)`;
-      const some = { RowIDs: [5, 5, 6, 6], ColumnIDs: [1, 2, 1, 2], Timestamps: [2, 3, 2, 3].map(day) };
-      expect(await send(field, 'ImportRequest', some)).toEqual([200, {}]);
-      const path = `/index/i/field/${field}/import?clear=true`;
-      const cleared = { RowIDs: [5, 6], ColumnIDs: [1, 1], Timestamps: [0, day(2)] };
-      expect(await sendImport(server, path, ['ImportRequest', cleared])).toEqual([200, {}]);
-      const third = (row: number) => `Row(${field}=${row}, from=2017-01-03T00:00, to=2017-01-04T00:00)`;
-      expect(await server.query('i', `${year(5)} ${year(6)} ${third(5)} ${third(6)}`)).toBe(
-        `{"results":[${Array.from({ length: 4 }, () => '{"attrs":{},"columns":[2]}').join(',')}]}`,
-      );
-      expect(await sendImport(server, path, ['ImportRequest', { RowIDs: [5], ColumnIDs: [2] }])).toEqual([200, {}]);
-      expect(await server.query('i', `${year(5)} Count(Row(${field}=5))`)).toBe(
-        '{"results":[{"attrs":{},"columns":[]},0]}',
-      );
-    },
-  );
+  it.each(['t', 'timed'])('clears bits of %s at all times, and none where it names times', async (field) => {
+    const year = `Row(${field}=5, from=2017-01-01T00:00, to=2018-01-01T00:00)`;
+    const third = `Row(${field}=5, from=2017-01-03T00:00, to=2017-01-04T00:00)`;
+    const some = { RowIDs: [5, 5, 5], ColumnIDs: [1, 2, 1], Timestamps: [2, 3, 3].map(day) };
+    expect(await send(field, 'ImportRequest', some)).toEqual([200, {}]);
+    const path = `/index/i/field/${field}/import?clear=true`;
+    // Of the year and the month, and of no time, the bit is also that of another day.
+    for (const Timestamps of [[day(2)], [day(3)]]) {
+      const timed = { RowIDs: [5], ColumnIDs: [1], Timestamps };
+      expect(await sendImport(server, path, ['ImportRequest', timed])).toEqual(refused('give no times'));
+    }
+    const mixed = { RowIDs: [5, 5], ColumnIDs: [2, 1], Timestamps: [0, day(2)] };
+    expect(await sendImport(server, path, ['ImportRequest', mixed])).toEqual(refused('give no times'));
+    const both = '{"attrs":{},"columns":[1,2]}';
+    expect(await server.query('i', `${year} ${third}`)).toBe(`{"results":[${both},${both}]}`);
+    const untimed = { RowIDs: [5], ColumnIDs: [1], Timestamps: [0] };
+    expect(await sendImport(server, path, ['ImportRequest', untimed])).toEqual([200, {}]);
+    const second = '{"attrs":{},"columns":[2]}';
+    expect(await server.query('i', `${year} ${third}`)).toBe(`{"results":[${second},${second}]}`);
+    expect(await sendImport(server, path, ['ImportRequest', { RowIDs: [5], ColumnIDs: [2] }])).toEqual([200, {}]);
+    expect(await server.query('i', `${year} Count(Row(${field}=5))`)).toBe('{"results":[{"attrs":{},"columns":[]},0]}');
+  });
 
   it('of a mutex field is in the log with the bits that rows lose, and not with all for each row', async () => {
     const ColumnIDs = Array.from({ length: 20_000 }, (_, at) => 50 * at);
