@@ -24,8 +24,14 @@ function checkKeys(keys: readonly string[]): void {
   }
 }
 
-/** The ids of keys; new ones are given one. */
-export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]): Int[] {
+/** Keys with the ids that they have, or will have: nothing changes until the new ones are handed out. */
+interface Translation {
+  ids: readonly Int[];
+  handOut: (write: Write) => void;
+}
+
+/** @throws ImportError for keys that are empty, or too many */
+function planTranslation(owner: { number: number; keys: KeyTable }, keys: readonly string[]): Translation {
   checkKeys(keys);
   const first = owner.keys.size + 1;
   const unknown = [...new Set(keys.filter((key) => owner.keys.id(key) === undefined))];
@@ -33,10 +39,22 @@ export function translate(write: Write, owner: { number: number; keys: KeyTable 
   if (refusal) {
     throw new ImportError(refusal);
   }
-  for (const batch of keyBatches(unknown, first)) {
-    write({ kind: 'keys', target: owner.number, ...batch });
-  }
-  return keys.map((key) => owner.keys.id(key) ?? 0);
+  const planned = new Map(unknown.map((key, at) => [key, first + at]));
+  return {
+    ids: keys.map((key) => owner.keys.id(key) ?? planned.get(key) ?? 0),
+    handOut: (write) => {
+      for (const batch of keyBatches(unknown, first)) {
+        write({ kind: 'keys', target: owner.number, ...batch });
+      }
+    },
+  };
+}
+
+/** The ids of keys; new ones are given one. */
+export function translate(write: Write, owner: { number: number; keys: KeyTable }, keys: readonly string[]) {
+  const { ids, handOut } = planTranslation(owner, keys);
+  handOut(write);
+  return ids;
 }
 
 const checkIds = (ids: readonly Int[], what: string): void => {
@@ -80,8 +98,8 @@ function checkNames({ options, keys }: Owner, names: Names, ignoreKeyCheck = fal
   }
 }
 
-const idsOf = (write: Write, owner: Owner, { ids, keys }: Names): readonly Int[] =>
-  keys.length > 0 ? translate(write, owner, keys) : ids;
+const idsOf = (owner: Owner, { ids, keys }: Names): Translation =>
+  keys.length > 0 ? planTranslation(owner, keys) : { ids, handOut: () => undefined };
 
 const sameLength = (lists: readonly { length: number }[]): boolean =>
   lists.every(({ length }) => length === lists[0]?.length);
@@ -174,21 +192,23 @@ export function importBits(write: Write, { index, field }: { index: Index; field
   const columnNames: Names = { what: 'column', ids: imported.columns, keys: imported.columnKeys };
   checkNames(field, rowNames, imported.ignoreKeyCheck);
   checkNames(index, columnNames, imported.ignoreKeyCheck);
-  const rows = idsOf(write, field, rowNames);
-  const columns = idsOf(write, index, columnNames);
-
-  if (options.type === 'mutex' || options.type === 'bool') {
-    importExclusive(write, field, { rows, columns, clear: imported.clear });
-  } else {
-    const { timestamps, clear } = imported;
-    const named: NamedBits = { rows, columns, timestamps, budget: new ImportBudget() };
-    const bits = bitsByView(field, named);
-    const removals = clear && options.timeQuantum ? removalsAtAllTimes(field, named) : [];
-    writeBits(write, field, { bits, clear });
-    removals.forEach(write);
+  const rows = idsOf(field, rowNames);
+  const columns = idsOf(index, columnNames);
+  const { timestamps, clear } = imported;
+  const named: NamedBits = { rows: rows.ids, columns: columns.ids, timestamps, budget: new ImportBudget() };
+  const isExclusive = options.type === 'mutex' || options.type === 'bool';
+  // Everything is checked, and counted, before the first key is handed out.
+  const bits = isExclusive ? exclusiveBits(named, clear) : bitsByView(field, named);
+  const removals = clear && options.timeQuantum ? removalsAtAllTimes(field, named) : [];
+  rows.handOut(write);
+  columns.handOut(write);
+  if (isExclusive && !clear) {
+    leaveRows(write, field, columns.ids);
   }
-  if (!imported.clear) {
-    setExisting(write, index, columnList(columns));
+  writeBits(write, field, { bits, clear });
+  removals.forEach(write);
+  if (!clear) {
+    setExisting(write, index, columnList(columns.ids));
   }
 }
 
@@ -251,29 +271,26 @@ function writeBits(write: Write, field: Field, { bits, clear }: { bits: Bits; cl
   }
 }
 
-/** Of a column that is named twice, the last row counts; it leaves every other row. */
-function importExclusive(
-  write: Write,
-  field: Field,
-  { rows, columns, clear }: { rows: readonly Int[]; columns: readonly Int[]; clear: boolean },
-): void {
+/** Of a column that is named twice, the last row counts. */
+function exclusiveBits({ rows, columns, budget }: NamedBits, clear: boolean): Bits {
   const byRow: RowBits = new Map();
-  const budget = new ImportBudget();
-  const chosen = new Map(columns.map((column, at) => [column, rows[at] ?? 0]));
-  for (const [column, row] of clear ? columns.map((one, at) => [one, rows[at] ?? 0] as const) : chosen) {
+  const pairs = columns.map((column, at) => [column, rows[at] ?? 0] as const);
+  for (const [column, row] of clear ? pairs : new Map(pairs)) {
     columnsOf(byRow, row, budget).push(column);
   }
-  if (!clear) {
-    const all = ColumnSet.of([...chosen.keys()]);
-    for (const [row, columns] of [...(field.views.get(standardView)?.rows ?? [])]) {
-      // What it has of them only: the log retains all that is named.
-      const present = columns.and(all);
-      if (!present.isEmpty) {
-        write({ kind: 'columns', target: field.number, view: standardView, row, columns: present, mode: 'remove' });
-      }
+  return new Map([[standardView, byRow]]);
+}
+
+/** Columns of a field that has each in one row at most leave the rows that they are in. */
+function leaveRows(write: Write, field: Field, columns: readonly Int[]): void {
+  const all = ColumnSet.of([...new Set(columns)]);
+  for (const [row, held] of [...(field.views.get(standardView)?.rows ?? [])]) {
+    // What it has of them only: the log retains all that is named.
+    const present = held.and(all);
+    if (!present.isEmpty) {
+      write({ kind: 'columns', target: field.number, view: standardView, row, columns: present, mode: 'remove' });
     }
   }
-  writeBits(write, field, { bits: new Map([[standardView, byRow]]), clear });
 }
 
 export interface ValueImport {
@@ -313,10 +330,11 @@ export function importValues(
   }
   const names: Names = { what: 'column', ids: values.columns, keys: values.columnKeys };
   checkNames(index, names, values.ignoreKeyCheck);
-  const columns = idsOf(write, index, names);
+  const { ids: columns, handOut } = idsOf(index, names);
   if (columns.length === 0) {
     return;
   }
+  handOut(write);
   const target = field.number;
   if (values.clear) {
     write({ kind: 'values-removed', target, columns: ColumnSet.of(columns) });

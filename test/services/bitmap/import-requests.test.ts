@@ -40,6 +40,26 @@ describe('an import request', () => {
     );
   });
 
+  it('hands out no keys where it is refused', async () => {
+    await server.call('POST', '/index/fresh', '{"options":{"keys":true}}');
+    const keys = (what: string) => Array.from({ length: 100_001 }, (_, at) => `${what} ${at}`);
+    const tooMany = { RowKeys: keys('row'), ColumnKeys: keys('column') };
+    for (const type of ['set', 'mutex']) {
+      const field = `a-${type}`;
+      await server.call('POST', `/index/fresh/field/${field}`, JSON.stringify({ options: { type, keys: true } }));
+      const bits = (value: object) => send(field, 'ImportRequest', value, 'fresh');
+      expect(await bits(tooMany)).toEqual([413, { Err: expect.stringContaining('import in parts') }]);
+      expect(await bits({ RowKeys: ['first'], ColumnKeys: ['first'] })).toEqual([200, {}]);
+      // The first key of a field, and of an index, has the id 1.
+      expect(await bits({ RowIDs: [1], ColumnIDs: [1] })).toEqual([200, {}]);
+      expect(await bits({ RowIDs: [2], ColumnIDs: [1] })).toEqual(refused('rows have keys'));
+      expect(await bits({ RowIDs: [1], ColumnIDs: [2] })).toEqual(refused('columns have keys'));
+      expect(await server.query('fresh', `Row(${field}="first")`)).toBe(
+        '{"results":[{"attrs":{},"columns":[],"keys":["first"]}]}',
+      );
+    }
+  });
+
   it('has times for the bits of a field that has no view without them', async () => {
     const bits = { RowIDs: [1, 1], ColumnIDs: [1, 2] };
     for (const Timestamps of [[], [0, 0], [day(2), 0]]) {
