@@ -16,6 +16,22 @@ describe('exact JSON', () => {
     });
   });
 
+  it('reads no fraction as the integer that it would be rounded to', () => {
+    const rounded = [
+      '1.0000000000000001',
+      '0.99999999999999999',
+      '-90071992.0000000001',
+      '9007199254740990.9',
+      '1e-400',
+    ];
+    for (const text of [...rounded, '-1.5e-400', `0.${'0'.repeat(400)}1`, `1${'0'.repeat(16)}1e-17`]) {
+      expect([text, parseExactJson(`{"a":[${text}]}`)]).toEqual([text, { a: [NaN] }]);
+    }
+    const integers = ['1.0', '-0.0000000000000000', '1e2', '10e-1', '90071992547409900000e-4', '0e-99999', '1.50e1'];
+    expect(parseExactJson(`[${integers.join(',')}]`)).toEqual([1, -0, 100, 1, 9007199254740990, 0, 15]);
+    expect(parseExactJson('[1.5, 2.5e-3, 0.30000000000000004]')).toEqual([1.5, 0.0025, 0.30000000000000004]);
+  });
+
   it('reads what it wrote', () => {
     const integer = fc
       .bigInt({ min: least, max: greatest })
