@@ -32,6 +32,12 @@ describe('exact JSON', () => {
     expect(parseExactJson('[1.5, 2.5e-3, 0.30000000000000004]')).toEqual([1.5, 0.0025, 0.30000000000000004]);
   });
 
+  it('reads integers that are too long for anything in a moment', () => {
+    const started = performance.now();
+    expect(parseExactJson(`[${'9'.repeat(4_000_000)},-${'9'.repeat(101)}]`)).toEqual([Infinity, -1e101]);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
   it('reads what it wrote', () => {
     const integer = fc
       .bigInt({ min: least, max: greatest })

@@ -3,6 +3,9 @@ import { isInteger, parse, stringify } from 'lossless-json';
 /** Numbers of fewer digits are exact, unless an exponent makes them too small. Texts that look like one only take longer to read. */
 const mayBeInexact = /[\d.]{16}|\d[eE][-+]?\d/;
 
+/** No integer that is taken anywhere is longer, and a bigint of a million digits takes a third of a second. */
+const maxIntegerLength = 100;
+
 /** Whether a number of JSON with a fraction or an exponent is an integer. */
 function isIntegral(text: string): boolean {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
@@ -19,7 +22,7 @@ function isIntegral(text: string): boolean {
 function exactNumber(text: string): bigint | number {
   const value = Number(text);
   if (isInteger(text)) {
-    return Number.isSafeInteger(value) ? value : BigInt(text);
+    return Number.isSafeInteger(value) || text.length > maxIntegerLength ? value : BigInt(text);
   }
   return Number.isSafeInteger(value) && !isIntegral(text) ? Number.NaN : value;
 }
