@@ -1,3 +1,4 @@
+import { stringify } from 'lossless-json';
 import { BoardError } from '../../clients/typescript/src';
 import { UnreachableError } from '../failures';
 import { checkedUrl } from '../settings';
@@ -7,10 +8,9 @@ const defaultUrl = 'http://127.0.0.1:10101';
 /** The bitmap index, which is a service of its own. */
 export interface BitmapClient {
   url: string;
-  get(path: string): Promise<unknown>;
-  /** The same; the response as it came, with integers of 64 bits that JavaScript would round. */
+  /** The response as it came, with integers of 64 bits that JavaScript would round. */
   getExactly(path: string): Promise<string>;
-  /** A request whose body is text, or JSON. */
+  /** A request whose body is text, or JSON; bigints are written with all of their digits. */
   post(path: string, body: string | object): Promise<unknown>;
   /** The same; the response as it came. */
   postExactly(path: string, body: string | object): Promise<string>;
@@ -56,7 +56,7 @@ export function bitmapClient(
         ...(body === undefined ? {} : { 'Content-Type': type }),
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : stringify(body) }),
       signal,
     }).catch((error: unknown) => {
       throw signal.aborted ? error : new UnreachableError(`No bitmap index answers at ${url}.`);
@@ -78,7 +78,6 @@ export function bitmapClient(
   }
   return {
     url,
-    get: async (path) => parsed(await call('GET', path)),
     post: async (path, body) => parsed(await call('POST', path, body)),
     getExactly: (path) => call('GET', path),
     postExactly: (path, body) => call('POST', path, body),

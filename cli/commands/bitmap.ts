@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { InvalidArgumentError } from 'commander';
 import { parse, stringify } from 'lossless-json';
 import { UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
@@ -29,6 +30,14 @@ const checkedName = (name: string): string => {
     throw new UsageError(`"${oneLine(name, 70)}" is no name: lower-case letters, digits, dash and underscore.`);
   }
   return name;
+};
+
+/** An integer of any size with all of its digits; the service checks that it fits. */
+const wholeNumber = (text: string): bigint => {
+  if (!/^-?\d{1,40}$/.test(text)) {
+    throw new InvalidArgumentError('It must be a whole number.');
+  }
+  return BigInt(text);
 };
 
 /** Each result on a line of its own; integers as they came. */
@@ -62,13 +71,14 @@ export const bitmapCommands =
       .description('List indexes with their fields')
       .action(
         run(async (session) => {
-          const schema = (await service(session.signal).get('/schema')) as { indexes?: Index[] | null };
+          const answer = await service(session.signal).getExactly('/schema');
+          const schema = parse(answer) as { indexes?: Index[] | null };
           const rows = (schema.indexes ?? []).flatMap(({ name, fields }) =>
             fields?.length
               ? fields.map((field) => [name, field.name, field.options?.type ?? 'set'])
               : [[name, undefined, undefined]],
           );
-          session.print(schema, () => table(['INDEX', 'FIELD', 'TYPE'], rows));
+          surroundings.output.write(session.isJson ? `${answer}\n` : table(['INDEX', 'FIELD', 'TYPE'], rows));
           return undefined;
         }),
       );
@@ -79,8 +89,9 @@ export const bitmapCommands =
       .argument('<index>', 'name of the index')
       .argument('[field]', 'name of the field; without it the index is created')
       .option('--type <type>', 'type of the field: set, int, mutex, bool or time')
-      .option('--min <number>', 'of an int field: its lowest value', Number)
-      .option('--max <number>', 'of an int field: its highest value', Number)
+      .option('--min <number>', 'of an int field: its lowest value', wholeNumber)
+      .option('--max <number>', 'of an int field: its highest value', wholeNumber)
+      .option('--time-quantum <units>', 'of a time field: the units that times are kept at, such as YMD or YMDH')
       .option('--keys', 'columns of the index, or rows of the field, have names instead of numbers')
       .action(
         run(
@@ -88,7 +99,7 @@ export const bitmapCommands =
             session,
             index: string,
             field: string | undefined,
-            options: { type?: string; min?: number; max?: number; keys?: boolean },
+            options: { type?: string; min?: bigint; max?: bigint; timeQuantum?: string; keys?: boolean },
           ) => {
             const path = `/index/${checkedName(index)}${field === undefined ? '' : `/field/${checkedName(field)}`}`;
             await service(session.signal).post(path, { options });

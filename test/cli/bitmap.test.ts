@@ -37,6 +37,28 @@ describe('the command runboard with the bitmap index', () => {
     expect(await run('create', 'people')).toMatchObject({ code: 5, output: '' });
   });
 
+  it('creates fields with bounds of all their digits, and with times', async () => {
+    await run('create', 'measured');
+    const bounds = ['--type', 'int', '--min', '-9007199254740993', '--max', '9223372036854775807'];
+    expect(await run('create', 'measured', 'depth', ...bounds)).toMatchObject({ code: 0 });
+    expect(await run('create', 'measured', 'seen', '--type', 'time', '--time-quantum', 'YMD')).toMatchObject({
+      code: 0,
+    });
+    for (const min of ['abc', '', '1.5', '1e3']) {
+      expect(await run('create', 'measured', 'none', '--type', 'int', '--min', min)).toMatchObject({ code: 2 });
+    }
+    expect(await run('create', 'measured', 'none', '--type', 'int', '--max', '9223372036854775808')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('64-bit integer'),
+    });
+    const { output } = await runboard(['--json', 'bitmap', 'indexes'], { environment });
+    const [, listed] = /"name":"measured".*?"fields":(\[.*?\]),"shardWidth"/.exec(output) ?? [];
+    expect(listed).toMatch(
+      /^\[\{"name":"depth",.*"min":-9007199254740993,"max":9223372036854775807.*"timeQuantum":"YMD"/,
+    );
+    expect(listed).not.toContain('"none"');
+  });
+
   it('imports a file or a pipe, and prints each result of a query with exact integers', async () => {
     const file = join(home, 'likes.csv');
     const many = Array.from({ length: 1_500 }, (_, n) => `${n + 100},4`).join('\n');
