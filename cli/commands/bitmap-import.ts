@@ -16,6 +16,7 @@ interface Options {
   keys?: boolean;
   min?: { toString(): string };
   max?: { toString(): string };
+  noStandardView?: boolean;
 }
 
 interface Described {
@@ -56,7 +57,12 @@ const boolean: Operand = (text) => {
 
 const id = integer(0n, maxInt64);
 
-function rowOf({ type, keys, min, max }: Options): Operand {
+function rowOf({ type, keys, min, max, noStandardView }: Options): Operand {
+  if (noStandardView === true) {
+    throw new UsageError(
+      'The field takes no bits without a time (noStandardView): set them with "runboard bitmap query".',
+    );
+  }
   switch (type) {
     case 'int':
       return integer(BigInt(min?.toString() ?? minInt64), BigInt(max?.toString() ?? maxInt64));
@@ -71,6 +77,7 @@ function rowOf({ type, keys, min, max }: Options): Operand {
  * What columns and rows of a field are, by the schema of the service as it came.
  *
  * @returns undefined where there is no such index or field
+ * @throws UsageError for a field whose bits have times only, which lines have not
  */
 export function operandsOf(schema: string, names: { index: string; field: string }): Operands | undefined {
   const { indexes } = parse(schema) as Schema;

@@ -130,6 +130,17 @@ describe('the command runboard with the bitmap index', () => {
     expect((await runWith({ input: '7,true\n' }, 'import', 'people', 'vip')).output).toContain('1 changed');
   });
 
+  it('imports nothing into a field that takes no bits without a time', async () => {
+    const options = { type: 'time', timeQuantum: 'YMD', noStandardView: true };
+    const headers = { Authorization: `Bearer ${token}` };
+    await server.call('POST', '/index/people/field/timed', JSON.stringify({ options }), headers);
+    expect(await runWith({ input: '1,2\n' }, 'import', 'people', 'timed')).toMatchObject({
+      code: 2,
+      output: '',
+      errors: expect.stringContaining('without a time'),
+    });
+  });
+
   it('ends with the exit code of the failure, and a line of what to do', async () => {
     expect(await run('query', 'absent', 'Count(Row(likes=3))')).toMatchObject({
       code: 1,
