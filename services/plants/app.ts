@@ -52,7 +52,7 @@ export class PlantError extends Error {
 
 const bodyLimit = '1mb';
 
-const readBody = koaBody({
+const readText = koaBody({
   json: false,
   urlencoded: false,
   multipart: false,
@@ -62,6 +62,17 @@ const readBody = koaBody({
   // One character per byte: a decoder would replace invalid ones by others.
   encoding: 'binary',
 });
+
+/** Whatever stops the reading, such as bytes that cannot be unpacked, is in what the caller has sent. */
+const readBody: Koa.Middleware<State> = async (ctx, next) => {
+  try {
+    await readText(ctx, () => Promise.resolve());
+  } catch (error) {
+    const isTooLarge = (error as { status?: unknown }).status === 413;
+    throw new PlantError(400, isTooLarge ? `A plant can have at most ${bodyLimit}.` : 'The body cannot be read.');
+  }
+  await next();
+};
 
 /** The envelope for what is refused before any middleware. */
 export const plantRefusalBody: RefusalBody = ({ status, message }) => ({
@@ -306,13 +317,6 @@ function refusalOf(error: unknown, log: Log): PlantRefusal {
       log.warn({ err: error.cause }, error.message);
     }
     return error;
-  }
-  const status = (error as { status?: unknown }).status;
-  if (status === 413) {
-    return { status: 400, message: `A plant can have at most ${bodyLimit}.` };
-  }
-  if (status === 400 || status === 415) {
-    return { status: 400, message: 'The body cannot be read.' };
   }
   log.error({ err: error }, 'request failed');
   return { status: 500, message: 'An internal error occurred.' };

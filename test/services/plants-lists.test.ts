@@ -49,6 +49,16 @@ const list = async (query = '') => {
   return { isStreamed: headers.get('content-length') === null, next: headers.get('x-next-cursor'), plants: body };
 };
 
+describe('a body of a plant', () => {
+  it.each(['gzip', 'deflate', 'br', 'zip'])('that is not %s as stated is a 400', async (encoding) => {
+    const request = { headers: { 'content-encoding': encoding } };
+    expect(await callPlants(server.url, ['POST', '/plants', '{"id":1,"name":"Fern"}'], request)).toMatchObject({
+      status: 400,
+      body: { message: 'The body cannot be read.' },
+    });
+  });
+});
+
 describe('a long list of plants', () => {
   it('is read in batches, each plant once, while plants come and go', async () => {
     const { batches, next } = await store.list('ann', { limit: 240 });
