@@ -226,7 +226,7 @@ export function createPlantApp({
   });
   router.delete('/plants/:id', onlyParameters(), async (ctx) => {
     const id = parsed(idInPath, ctx.params.id, 'id');
-    if (!(await store.remove(ctx.state.user, id))) {
+    if (!(await store.remove(ctx.state.user, id, new Date()))) {
       throw new PlantError(400, `No plant has the id ${id}.`);
     }
     ctx.status = 204;

@@ -1,8 +1,9 @@
+import { startProofMs } from '../../platform/crypto/message-proof';
 import { compact } from '../../platform/json/compact';
 import type { Page, PageRequest } from '../../platform/lists/page';
 import type { Database } from '../../stores/port/collection';
 import { findPage } from '../../stores/port/find-page';
-import { insertOrGet } from '../../stores/port/insert';
+import { insertOnce, insertOrGet } from '../../stores/port/insert';
 import type { NewPlant, Plant } from './plant';
 
 interface PlantRecord {
@@ -17,6 +18,15 @@ interface PlantRecord {
   /** The workflow that made it, which may try to more than once. */
   creation: string;
 }
+
+/** A creation whose plant was deleted. */
+interface RemovedCreation {
+  _id: string;
+  removedAt: string;
+}
+
+/** A creation that is sent again counts for as long. */
+const removalSeconds = startProofMs / 1_000;
 
 /** One attempt to notify a receiver. */
 export interface DeliveryAttempt {
@@ -76,6 +86,10 @@ const keyOf = (user: string, id: bigint): string => `${user}:${id}`;
 /** Plants and the log of their announcements. */
 export async function createPlantStore(db: Database) {
   const plants = await db.collection<PlantRecord>({ name: 'plants', indexes: [{ keys: { user: 1, order: 1 } }] });
+  const removals = await db.collection<RemovedCreation>({
+    name: 'plant-removals',
+    expire: { field: 'removedAt', afterSeconds: removalSeconds },
+  });
   const deliveries = await db.collection<Delivery>({
     name: 'plant-deliveries',
     indexes: [{ keys: { user: 1, createdAt: -1, _id: -1 } }],
@@ -111,11 +125,17 @@ export async function createPlantStore(db: Database) {
       };
     },
 
-    /** Whether the plant is there now and of this creation: `false` when the number was taken before. */
+    /**
+     * Whether the plant was stored by this creation: `false` when the number was taken before. A creation that is tried again, since the
+     * response of its first attempt was lost, makes no plant again that was removed meanwhile.
+     */
     async add(
       user: string,
       { id, plant, creation }: { id: bigint; plant: Plant; creation: { by: string; at: string } },
     ): Promise<boolean> {
+      if (await removals.get(creation.by)) {
+        return true;
+      }
       const _id = keyOf(user, id);
       const record = { _id, user, order: orderOf(id), ...plant, createdAt: creation.at, creation: creation.by };
       return (await insertOrGet(plants, record)).creation === creation.by;
@@ -128,8 +148,16 @@ export async function createPlantStore(db: Database) {
     },
 
     /** Whether there was one. */
-    remove: async (user: string, id: bigint): Promise<boolean> =>
-      (await plants.deleteMany({ _id: keyOf(user, id) })) > 0,
+    async remove(user: string, id: bigint, at: Date): Promise<boolean> {
+      const _id = keyOf(user, id);
+      const stored = await plants.get(_id);
+      if (!stored) {
+        return false;
+      }
+      const { creation } = stored;
+      await insertOnce(removals, { _id: creation, removedAt: at.toISOString() });
+      return (await plants.deleteMany({ _id, creation })) > 0;
+    },
 
     /** Notes an attempt; the first one begins the delivery's entry. */
     async logAttempt(

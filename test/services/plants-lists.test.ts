@@ -16,8 +16,13 @@ let database: Database;
 let store: PlantStore;
 let server: RunningServer;
 
+let additions = 0;
 const add = (id: bigint, name = `Fern ${id}`) =>
-  store.add('ann', { id, plant: { name }, creation: { by: 'test', at: '2026-01-01T00:00:00.000Z' } });
+  store.add('ann', {
+    id,
+    plant: { name },
+    creation: { by: `${id} ${(additions += 1)}`, at: '2026-01-01T00:00:00.000Z' },
+  });
 
 beforeAll(async () => {
   dir = await makeTempDir('plants');
@@ -66,12 +71,12 @@ describe('a long list of plants', () => {
     const lengths: number[] = [];
     for await (const batch of batches) {
       lengths.push(batch.length);
-      await store.remove('ann', 150n);
+      await store.remove('ann', 150n, new Date());
       await add(-BigInt(lengths.length));
     }
     expect(lengths).toEqual([100, 100, 39]);
     for (const id of [-1n, -2n, -3n]) {
-      await store.remove('ann', id);
+      await store.remove('ann', id, new Date());
     }
     await add(150n);
   });
@@ -87,5 +92,25 @@ describe('a long list of plants', () => {
     expect([...page.plants, ...rest.plants]).toEqual(all.plants);
     expect(rest.next).toBeNull();
     expect(await list(`?cursor=${2n ** 62n}`)).toMatchObject({ plants: [], next: null });
+  });
+});
+
+describe('a creation that is tried again', () => {
+  const creation = { by: 'plant/repeated', at: '2026-01-01T00:00:00.000Z' };
+  const repeated = { id: 900n, plant: { name: 'Moss' }, creation };
+
+  it('stores its plant once, and not again after it was deleted', async () => {
+    expect([await store.add('ann', repeated), await store.add('ann', repeated)]).toEqual([true, true]);
+    expect((await callPlants(server.url, ['DELETE', '/plants/900'])).status).toBe(204);
+    expect(await store.add('ann', repeated)).toBe(true);
+    expect((await list('?cursor=899')).plants).toEqual([]);
+    expect((await callPlants(server.url, ['DELETE', '/plants/900'])).status).toBe(400);
+  });
+
+  it('leaves the plant of another creation alone', async () => {
+    const other = { ...repeated, plant: { name: 'Fern' }, creation: { ...creation, by: 'plant/other' } };
+    expect(await store.add('ann', other)).toBe(true);
+    expect(await store.add('ann', repeated)).toBe(true);
+    expect((await list('?cursor=899')).plants).toEqual([{ id: 900, name: 'Fern' }]);
   });
 });
