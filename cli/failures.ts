@@ -28,6 +28,9 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
+/** A request that a service beside the board refused. */
+export class ServiceRefusal extends BoardError {}
+
 /** How a failed command is reported. */
 export interface FailureReport {
   exitCode: number;
@@ -56,7 +59,21 @@ function connectionProblem(error: unknown): string | undefined {
     : undefined;
 }
 
+/** A board gives each of its refusals a code. */
+const isOfNoBoard = (error: unknown): error is BoardError =>
+  error instanceof BoardError && !(error instanceof ServiceRefusal) && error.code === undefined;
+
+const notABoard = (message: string): FailureReport => ({
+  exitCode: exitCodes.unavailable,
+  message,
+  code: 'UNREACHABLE',
+  remedy: 'Name the address of a board with --url or RUNBOARD_URL.',
+});
+
 export function reportOf(error: unknown, url: string): FailureReport {
+  if (isOfNoBoard(error)) {
+    return notABoard(`What answers at ${url} is no board, or a proxy before one: it refused with ${error.status}.`);
+  }
   if (error instanceof BoardError) {
     const { message, remedy = error.status === 401 ? signInRemedy : undefined } = refusalText(error);
     return {
@@ -85,12 +102,7 @@ export function reportOf(error: unknown, url: string): FailureReport {
   }
   // Responses of the board are JSON: what is none comes from another service, or from a proxy.
   if (error instanceof SyntaxError) {
-    return {
-      exitCode: exitCodes.unavailable,
-      message: `What answers at ${url} is no board: its response is no JSON.`,
-      code: 'UNREACHABLE',
-      remedy: 'Name the address of a board with --url or RUNBOARD_URL.',
-    };
+    return notABoard(`What answers at ${url} is no board: its response is no JSON.`);
   }
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: error instanceof UsageError ? exitCodes.usage : exitCodes.refused, message };

@@ -1,6 +1,5 @@
 import { stringify } from 'lossless-json';
-import { BoardError } from '../../clients/typescript/src';
-import { UnreachableError } from '../failures';
+import { ServiceRefusal, UnreachableError } from '../failures';
 import { checkedUrl } from '../settings';
 
 const defaultUrl = 'http://127.0.0.1:10101';
@@ -66,7 +65,7 @@ export function bitmapClient(
     const message = refusalOf(answer);
     if (!response.ok || message !== undefined) {
       const error = message ?? (text.trim() || `The bitmap index answered ${response.status}.`);
-      throw new BoardError(response.status, {
+      throw new ServiceRefusal(response.status, {
         error,
         ...(response.status === 401 ? { details: { next: signIn } } : {}),
       });

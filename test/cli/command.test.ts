@@ -92,6 +92,22 @@ describe('the command runboard', () => {
     }
   });
 
+  it.each([401, 404, 500, 502])('reports a %i that no board responds with', async (status) => {
+    const other = createServer((_request, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(`{"error":${status},"message":"no"}`);
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    try {
+      const { code, errors } = await run('--url', url, 'task', 'list');
+      expect([code, errors]).toEqual([6, expect.stringContaining(`${url} is no board, or a proxy before one`)]);
+      expect(errors).toContain(String(status));
+      expect(errors).not.toContain('Sign in');
+    } finally {
+      other.close();
+    }
+  });
+
   const fullDevice = '/dev/full';
   (existsSync(fullDevice) ? it : it.skip)(
     'fails when its output cannot be written, but not when its reader has ended',
