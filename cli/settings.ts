@@ -46,6 +46,18 @@ export function checkedUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
+/**
+ * A key as a header can carry it. It is named by where it comes from: what is printed may be read by others.
+ *
+ * @throws UsageError
+ */
+export function checkedKey(key: string, source: string): string {
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(key.trim())) {
+    throw new UsageError(`${source} is no key: it has a line break or another character that no header can have.`);
+  }
+  return key;
+}
+
 /** Whether an address is that of a board which is started on this machine with these variables. */
 function isStartedHere(address: string, environment: Variables): boolean {
   const { protocol, hostname, port, pathname } = new URL(address);
@@ -61,10 +73,13 @@ function isStartedHere(address: string, environment: Variables): boolean {
 export async function readSettings(environment: Variables, url: string | undefined): Promise<Settings> {
   const stored = await storedSettings(environment);
   const address = checkedUrl(url ?? environment.RUNBOARD_URL ?? stored.url ?? defaultUrl);
-  const storedKey = stored.url === address ? stored.key : undefined;
-  const localKey = isStartedHere(address, environment) ? environment.BOARD_ADMIN_KEY : undefined;
-  const key = environment.RUNBOARD_KEY ?? storedKey ?? localKey;
-  return { url: address, ...(key === undefined ? {} : { key }) };
+  const keys: [source: string, key: string | undefined][] = [
+    ['RUNBOARD_KEY', environment.RUNBOARD_KEY],
+    [`The key in ${settingsFile(environment)}`, stored.url === address ? stored.key : undefined],
+    ['BOARD_ADMIN_KEY', isStartedHere(address, environment) ? environment.BOARD_ADMIN_KEY : undefined],
+  ];
+  const [source, key] = keys.find(([, each]) => each !== undefined) ?? [];
+  return { url: address, ...(key === undefined ? {} : { key: checkedKey(key, source ?? '') }) };
 }
 
 /** Replaces the stored settings as a whole. @returns the path of the file */

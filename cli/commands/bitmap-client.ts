@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import { ServiceRefusal, UnreachableError } from '../failures';
-import { checkedUrl } from '../settings';
+import { checkedKey, checkedUrl } from '../settings';
 
 const defaultUrl = 'http://127.0.0.1:10101';
 
@@ -44,7 +44,8 @@ export function bitmapClient(
   { url: stated, signal }: { url: string | undefined; signal: AbortSignal },
 ): BitmapClient {
   const url = checkedUrl(stated ?? environment.RUNBOARD_BITMAP_URL ?? defaultUrl);
-  const token = environment.RUNBOARD_BITMAP_TOKEN ?? (url === defaultUrl ? environment.BITMAP_TOKEN : undefined);
+  const given = environment.RUNBOARD_BITMAP_TOKEN ?? (url === defaultUrl ? environment.BITMAP_TOKEN : undefined);
+  const token = given === undefined ? undefined : checkedKey(given, 'The token of the bitmap index');
 
   async function call(method: string, path: string, body?: string | object): Promise<string> {
     const type = typeof body === 'string' ? 'text/plain' : 'application/json';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { createBoardClient, unwrap } from '../../clients/typescript/src';
 import { readSecret } from '../read-secret';
 import type { Surroundings } from '../session';
-import { settingsFile, storeSettings } from '../settings';
+import { checkedKey, settingsFile, storeSettings } from '../settings';
 import type { AddCommands } from './command';
 
 /** `runboard login` and `runboard logout`. */
@@ -15,7 +15,7 @@ export const loginCommands =
       .action(
         run(async (session) => {
           const { url, signal } = session;
-          const key = await readSecret(surroundings, `Key for ${url}: `);
+          const key = checkedKey(await readSecret(surroundings, `Key for ${url}: `), 'What was given');
           // Stored only once the board has accepted it.
           const board = createBoardClient({ url, key });
           await unwrap(board.GET('/api/tasks', { params: { query: { limit: 1 } }, signal }));

@@ -76,6 +76,25 @@ describe('the command runboard', () => {
     expect(await runWith({ signal: AbortSignal.abort() }, 'task', 'list')).toMatchObject({ code: 130 });
   });
 
+  it('names a key that no header can have by where it comes from, and never prints it', async () => {
+    for (const key of ['secret\nkey', 'secret\u0001key', 'secret\u4e00key']) {
+      const signedOut = { XDG_CONFIG_HOME: home };
+      const ended = [
+        await runWith({ environment: { ...environment, RUNBOARD_KEY: key } }, 'task', 'list'),
+        await runWith({ environment: { ...environment, RUNBOARD_BITMAP_TOKEN: key } }, 'bitmap', 'indexes'),
+        ...(key.includes('\n')
+          ? []
+          : [await runboard(['--url', board.url, 'login'], { environment: signedOut, input: `${key}\n` })]),
+      ];
+      for (const { code, output, errors } of ended) {
+        expect([code, output, errors]).toEqual([2, '', expect.stringContaining(' is no key: ')]);
+        expect(errors).not.toContain('secret');
+      }
+    }
+    const padded = await runWith({ environment: { ...environment, RUNBOARD_KEY: `${adminKey}\r\n` } }, 'task', 'list');
+    expect(padded.code).toBe(0);
+  });
+
   it('reports an address that is no board', async () => {
     const page = createServer((_request, response) => response.end('<!doctype html>'));
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
