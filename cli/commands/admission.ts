@@ -1,10 +1,10 @@
-import { unwrap } from '../../clients/typescript/src';
+import { pages, unwrap } from '../../clients/typescript/src';
 import type { components } from '../../clients/typescript/src/types';
 import { UsageError } from '../failures';
 import { oneLine } from '../output/plain';
 import { stateStyle } from '../output/style';
 import { table } from '../output/table';
-import type { AddCommands } from './command';
+import { type AddCommands, count, noteMore } from './command';
 
 type Tree = components['schemas']['ExecutionTreeSummary'];
 type Contributor = Tree['contributors'][number];
@@ -24,7 +24,7 @@ export const addAdmissionCommands: AddCommands = (program, run) => {
   program
     .command('queue')
     .description('List launches that wait for capacity')
-    .option('--limit <number>', 'at most so many', Number, 50)
+    .option('--limit <number>', 'at most so many', count, 50)
     .action(
       run(async (session, { limit }: { limit: number }) => {
         const list = await unwrap(
@@ -35,6 +35,9 @@ export const addAdmissionCommands: AddCommands = (program, run) => {
           effectivePriority,
         ]);
         session.print(list, () => table(['ID', 'STATE', 'TASK', 'AGENT', 'PRIORITY'], rows));
+        if (list.pagination.hasMore) {
+          noteMore(session);
+        }
         return undefined;
       }),
     );
@@ -82,12 +85,15 @@ export const addAdmissionCommands: AddCommands = (program, run) => {
           { reject, hash, note }: { reject?: boolean; hash?: string; note?: string },
         ) => {
           if (approvalId === undefined) {
-            const waiting = await unwrap(
+            const read = (cursor: string | undefined) =>
               session.board.GET('/api/run-approvals', {
-                params: { query: { status: 'pending' } },
+                params: { query: { status: 'pending', limit: 200, ...(cursor === undefined ? {} : { cursor }) } },
                 signal: session.signal,
-              }),
-            );
+              });
+            const waiting: components['schemas']['RunApproval'][] = [];
+            for await (const page of pages(read)) {
+              waiting.push(...page);
+            }
             const rows = waiting.map((each) => [
               ...[each.id, each.riskClass, each.taskId],
               each.actionHash.replace(/^sha256:/, '').slice(0, 12),

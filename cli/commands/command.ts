@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Body, type Result, unwrap } from '../../clients/typescript/src';
 import { type GlobalOptions, openSession, type Session, type Surroundings } from '../session';
 
 /** Adds commands to the program. */
@@ -20,4 +21,21 @@ export function runnerFor(surroundings: Surroundings, finished: (session: Sessio
       const code = await action(session, ...(args.slice(0, -1) as never));
       finished(session, code ?? 0);
     };
+}
+
+/** How many of a list, as an option states it. */
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new InvalidArgumentError('It must be a whole number, at least 1.');
+  }
+  return Number(text);
+}
+
+/** Reports that a list has more than was asked for. */
+export const noteMore = (session: Session): void => session.note('There are more: raise --limit, or filter.');
+
+/** The first page of a list, and whether there are more. @throws BoardError when the board refuses it */
+export async function firstPage<R extends Result>(request: Promise<R>): Promise<{ list: Body<R>; hasMore: boolean }> {
+  const result = await request;
+  return { list: await unwrap(Promise.resolve(result)), hasMore: result.response.headers.has('X-Next-Cursor') };
 }

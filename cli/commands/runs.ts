@@ -4,7 +4,7 @@ import { exitCodes, UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';
 import type { Session } from '../session';
-import type { AddCommands } from './command';
+import { type AddCommands, count } from './command';
 import { eventText, followEvents, isEnd, type RunPath } from './run-events';
 
 type RunStatus = components['schemas']['RunStatus'];
@@ -121,7 +121,7 @@ export const addRunCommands: AddCommands = (program, run) => {
     .description('Print the log of a run as markdown')
     .argument('<task>', 'id of the task')
     .argument('[attempt]', 'id of the attempt, the last one by default')
-    .option('--last <events>', 'the last so many events', Number, 100)
+    .option('--last <events>', 'the last so many events', count, 100)
     .action(
       run(async (session, taskId: string, attempt: string | undefined, { last }: { last: number }) => {
         const path = await attemptOf(session, taskId, attempt);

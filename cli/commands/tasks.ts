@@ -5,7 +5,7 @@ import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';
 import { table } from '../output/table';
 import type { Session } from '../session';
-import type { AddCommands } from './command';
+import { type AddCommands, count, noteMore } from './command';
 
 type Task = components['schemas']['Task'];
 type ListQuery = NonNullable<operations['listTasks']['parameters']['query']>;
@@ -86,7 +86,7 @@ export const addTaskCommands: AddCommands = (program, run) => {
     .option('--assignee <name>', 'only of an assignee')
     .option('--agent <agent>', 'only of an agent')
     .option('-q, --query <text>', 'only with a text')
-    .option('--limit <number>', 'at most so many', Number, 50)
+    .option('--limit <number>', 'at most so many', count, 50)
     .action(
       run(async (session, query: ListQuery & { query?: string }) => {
         const { status, project, assignee, agent, limit, query: q } = query;
@@ -99,7 +99,7 @@ export const addTaskCommands: AddCommands = (program, run) => {
         const rows = list.tasks.map((each) => [each.id, each.status, each.priority, each.project, each.title]);
         session.print(list, () => table(['ID', 'STATUS', 'PRIORITY', 'PROJECT', 'TITLE'], rows));
         if (list.nextCursor !== undefined) {
-          session.note('There are more: raise --limit, or filter.');
+          noteMore(session);
         }
         return undefined;
       }),

@@ -3,7 +3,7 @@ import { unwrap } from '../../clients/typescript/src';
 import { UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { table } from '../output/table';
-import type { AddCommands } from './command';
+import { type AddCommands, count, firstPage, noteMore } from './command';
 import { readRun, runLine, runText, stepToDecide, variablesOf, watchRun } from './workflow-runs';
 
 const append = (value: string, former: string[]): string[] => [...former, value];
@@ -20,14 +20,17 @@ export const addWorkflowCommands: AddCommands = (program, run) => {
   group
     .command('list')
     .description('List workflows')
-    .option('--limit <number>', 'at most so many', Number, 50)
+    .option('--limit <number>', 'at most so many', count, 50)
     .action(
       run(async (session, { limit }: { limit: number }) => {
-        const list = await unwrap(
+        const { list, hasMore } = await firstPage(
           session.board.GET('/api/workflows', { params: { query: { limit } }, signal: session.signal }),
         );
         const rows = list.map(({ id, version, steps, name }) => [id, version, steps, name]);
         session.print(list, () => table(['ID', 'VERSION', 'STEPS', 'NAME'], rows));
+        if (hasMore) {
+          noteMore(session);
+        }
         return undefined;
       }),
     );
@@ -117,15 +120,18 @@ export const addWorkflowCommands: AddCommands = (program, run) => {
     .command('runs')
     .description('List runs of workflows, newest first')
     .option('--workflow <workflow>', 'only of a workflow')
-    .option('--limit <number>', 'at most so many', Number, 50)
+    .option('--limit <number>', 'at most so many', count, 50)
     .action(
       run(async (session, { workflow, limit }: { workflow?: string; limit: number }) => {
         const query = { limit, ...(workflow === undefined ? {} : { workflowId: workflow }) };
-        const list = await unwrap(
+        const { list, hasMore } = await firstPage(
           session.board.GET('/api/workflows/runs', { params: { query }, signal: session.signal }),
         );
         const rows = list.map((each) => [each.id, each.status, each.workflowId, each.currentStep, each.createdAt]);
         session.print(list, () => table(['ID', 'STATUS', 'WORKFLOW', 'STEP', 'CREATED'], rows));
+        if (hasMore) {
+          noteMore(session);
+        }
         return undefined;
       }),
     );
