@@ -32,7 +32,11 @@ function programFor(surroundings: Surroundings, execution: Execution): Command {
     .option('--url <url>', 'address of the board (RUNBOARD_URL)')
     .option('--json', 'print JSON, and errors as JSON on standard error')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => output.write(text), writeErr: (text) => errors.write(text) })
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      // Where errors are JSON, that of the command line is one too.
+      writeErr: (text) => execution.isJson || errors.write(text),
+    })
     .showHelpAfterError('(add --help for what there is)');
   const run = runnerFor(surroundings, ({ url, isJson }, exitCode) =>
     Object.assign(execution, { url, isJson, exitCode }),
@@ -55,6 +59,10 @@ function programFor(surroundings: Surroundings, execution: Execution): Command {
   return program;
 }
 
+/** What is wrong with a command line; help in place of a command has no message. */
+const usageOf = ({ code, message }: CommanderError): string =>
+  code === 'commander.help' ? 'A command is missing: add --help for what there is.' : message.replace(/^error: /, '');
+
 /** Runs one command line, without the names of Node and the program. @returns the exit code */
 export async function runCommandLine(args: string[], surroundings: Surroundings): Promise<number> {
   const execution: Execution = { url: '', isJson: args.includes('--json'), exitCode: exitCodes.done };
@@ -63,8 +71,15 @@ export async function runCommandLine(args: string[], surroundings: Surroundings)
     return execution.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has printed it; help and version end with 0.
-      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+      // Help and version end with 0.
+      if (error.exitCode === 0) {
+        return exitCodes.done;
+      }
+      // Otherwise Commander has printed it.
+      if (execution.isJson) {
+        surroundings.errors.write(`${JSON.stringify({ error: usageOf(error) })}\n`);
+      }
+      return exitCodes.usage;
     }
     if (surroundings.signal.aborted) {
       return exitCodes.interrupted;

@@ -76,6 +76,22 @@ describe('the command runboard', () => {
     expect(await runWith({ signal: AbortSignal.abort() }, 'task', 'list')).toMatchObject({ code: 130 });
   });
 
+  it('reports a wrong command line as JSON where errors are JSON', async () => {
+    for (const [args, error] of [
+      [['nothing'], "unknown command 'nothing'"],
+      [['task', 'list', '--nothing'], "unknown option '--nothing'"],
+      [['task', 'new'], "missing required argument 'title'"],
+      [['task', 'move', 'x', 'nowhere'], 'It must be one of'],
+      [['task'], 'A command is missing'],
+      [[], 'A command is missing'],
+    ] as const) {
+      const { code, output, errors } = await run('--json', ...args);
+      expect([code, output]).toEqual([2, '']);
+      expect(JSON.parse(errors)).toEqual({ error: expect.stringContaining(error) });
+    }
+    expect(await run('--json', 'task', '--help')).toMatchObject({ code: 0, errors: '' });
+  });
+
   it('names a key that no header can have by where it comes from, and never prints it', async () => {
     for (const key of ['secret\nkey', 'secret\u0001key', 'secret\u4e00key']) {
       const signedOut = { XDG_CONFIG_HOME: home };
