@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { unwrap } from '../../clients/typescript/src';
 import type { components, operations } from '../../clients/typescript/src/types';
+import { UsageError } from '../failures';
 import { oneLine, plain } from '../output/plain';
 import { stateStyle } from '../output/style';
 import { table } from '../output/table';
@@ -148,6 +149,9 @@ export const addTaskCommands: AddCommands = (program, run) => {
     .option('--repo <name>', 'configured repository that it changes')
     .action(
       run(async (session, taskId: string, fields: Fields & { title?: string }) => {
+        if (Object.keys(fields).length === 0) {
+          throw new UsageError('Name what is to be changed: add --help for what there is.');
+        }
         changed(session, await changeTask(session, taskId, toFields(fields)));
         return undefined;
       }),

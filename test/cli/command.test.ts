@@ -36,6 +36,11 @@ describe('the command runboard', () => {
     const [id = ''] = created.output.split(' ');
     expect(await json<object>('task', 'show', id)).toMatchObject({ title: 'Mend the door', priority: 'high' });
     expect((await run('task', 'edit', id, '--title', 'Mend the window', '-d', '# Why\nIt is open.')).code).toBe(0);
+    expect(await run('task', 'edit', id)).toMatchObject({
+      code: 2,
+      output: '',
+      errors: expect.stringContaining('Name what'),
+    });
     expect((await run('task', 'move', id, 'in-progress')).code).toBe(0);
     expect((await run('task', 'list', '--status', 'in-progress')).output).toContain(`${id}  in-progress  high`);
     expect((await run('task', 'list', '--project', 'garden')).output).toBe('ID  STATUS  PRIORITY  PROJECT  TITLE\n');
