@@ -183,6 +183,24 @@ describe('the command runboard', () => {
     expect(after.code).toBe(4);
   });
 
+  it('responds to every request of a model whose client has closed the input', async () => {
+    const task = await board.createTask({ title: 'Read by a model' });
+    const request = (id: number, method: string, params: object) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const clientInfo = { name: 'test', version: '1' };
+    const lines = [
+      request(1, 'initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo }),
+      ...[2, 3].map((id) => request(id, 'tools/call', { name: 'get_task', arguments: { taskId: task.id } })),
+    ];
+    const { code, output } = await runWith({ input: `${lines.join('\n')}\n` }, 'mcp');
+    const responses = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number });
+    expect([code, responses.map(({ id }) => id).sort()]).toEqual([0, [1, 2, 3]]);
+    expect(output).toContain('Read by a model');
+  });
+
   it('completes its commands in bash', async () => {
     const { output } = await run('completion', 'bash');
     const script = `${output}\nCOMP_WORDS=(runboard task sh); COMP_CWORD=2; _runboard; echo "\${COMPREPLY[@]}"`;
