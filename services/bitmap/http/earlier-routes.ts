@@ -20,6 +20,7 @@ export const earlierRoutes: Routes = (router, context) => {
     findField(index, frameField(name), { form: 'text', message: 'frame not found' });
 
   router.post('/index/:index/frame/:frame', async (ctx) => {
+    checkArguments(ctx);
     const body = await readDescription(ctx, bodyLimit);
     const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const name = plainName(param(ctx, 'frame'));
@@ -36,6 +37,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.delete('/index/:index/frame/:frame', async (ctx) => {
+    checkArguments(ctx);
     const index = catalog.indexes.get(param(ctx, 'index'));
     const name = param(ctx, 'frame');
     if (index) {
@@ -52,6 +54,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.post('/index/:index/frame/:frame/field/:field', async (ctx) => {
+    checkArguments(ctx);
     const body = await readDescription(ctx, bodyLimit);
     const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     frameOf(index, param(ctx, 'frame'));
@@ -66,6 +69,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.delete('/index/:index/frame/:frame/field/:field', async (ctx) => {
+    checkArguments(ctx);
     const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     frameOf(index, param(ctx, 'frame'));
     const field = index.fields.get(frameIntField(param(ctx, 'frame'), param(ctx, 'field')));
@@ -78,6 +82,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.get('/index/:index/frame/:frame/fields', (ctx) => {
+    checkArguments(ctx);
     const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const name = param(ctx, 'frame');
     frameOf(index, name);
@@ -85,6 +90,7 @@ export const earlierRoutes: Routes = (router, context) => {
   });
 
   router.get('/index/:index/frame/:frame/views', (ctx) => {
+    checkArguments(ctx);
     const index = findIndex(catalog, param(ctx, 'index'), { form: 'text' });
     const { views } = frameOf(index, param(ctx, 'frame'));
     const names = [...views.keys()].map((view) => (view === standardView ? 'standard' : `standard_${view}`)).sort();

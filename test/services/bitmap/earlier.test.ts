@@ -33,6 +33,22 @@ describe('frames', () => {
     expect((await outcome('POST', '/index/i/frame/h', '{"options":{"timeQuantum":"HY"}}'))[0]).toBe(400);
   });
 
+  it('take no arguments', async () => {
+    for (const [method, path, body] of [
+      ['POST', 'n'],
+      ['POST', 'f/field/n', '{"type":"int","min":0,"max":1}'],
+      ['DELETE', 'f/field/n'],
+      ['GET', 'f/fields'],
+      ['GET', 'f/views'],
+      ['DELETE', 'f'],
+    ] as const) {
+      const refused = await outcome(method, `/index/i/frame/${path}?dry=true`, body);
+      expect([method, path, ...refused]).toEqual([method, path, 400, '{"error":"dry is not a valid argument"}']);
+    }
+    expect(await outcome('GET', '/index/i/frame/f/fields')).toEqual([200, '{"fields":[]}']);
+    expect((await outcome('GET', '/index/i/frame/n/fields'))[0]).toBe(404);
+  });
+
   it('are refused with a field that is given twice', async () => {
     const field = (name: string) => `{"name":"${name}","type":"int","min":0,"max":1}`;
     const body = (names: string[]) => `{"options":{"fields":[${names.map(field).join(',')}]}}`;
