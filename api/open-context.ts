@@ -202,7 +202,7 @@ function signingIn({
  * ceremonies required, and every change is recorded.
  */
 function governedBoard(files: Board, stores: Stores, owed: OwedWrites): Board {
-  const named = branchedBoard(delegatedBoard(files, stores.delegations), stores.repositories);
+  const named = branchedBoard(delegatedBoard(files, stores.delegations), stores);
   const governed = gatedBoard(transitionBoard(named, stores), createCompletionGate(stores));
   const ruled = ruledBoard(governed, stores.rules, { asks: 'all' });
   const recorders = [createChangeRecorder({ ...stores, owed }), createDelegationRecorder({ ...stores, owed })];

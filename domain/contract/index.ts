@@ -4,5 +4,5 @@ export { compileContract, enforcementProblem, type LaunchContract } from './comp
 export { driftOf } from './drift';
 export type { ContractInput, LaunchSnapshot, RunLimits, Selection } from './input';
 export { launchTraces, type RefusedByGate, refusedTraces } from './launch-trace';
-export { gitTargetOf, type Objective, objectiveOf } from './objective';
+export { branchOf, gitTargetOf, type Objective, objectiveOf } from './objective';
 export { type RecordedTransport, renderRecorded, renderTransport } from './transport';

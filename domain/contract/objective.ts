@@ -98,8 +98,11 @@ function checkpointOf({ checkpoint }: Task, excerpts: Excerpts): string | null {
   return excerpts.text('checkpoint', JSON.stringify({ step: checkpoint.step, state: checkpoint.state }, null, 2));
 }
 
+/** The branch a run of the task works on. */
+export const branchOf = ({ id, git }: Pick<Task, 'id' | 'git'>): string => git?.branch ?? `board/${id}`;
+
 /** The branch a run of the task works on, and the one it begins from. */
 export const gitTargetOf = ({ id, git }: Task, repository: Repository): { branch: string; baseBranch: string } => ({
-  branch: git?.branch ?? `board/${id}`,
+  branch: branchOf({ id, git }),
   baseBranch: git?.baseBranch ?? repository.defaultBranch,
 });

@@ -1,23 +1,33 @@
 import type { Task } from '../../../contracts/tasks/task';
+import { branchOf } from '../../../domain/contract';
 import { baseBranchAdvice, isBaseBranch } from '../../../domain/workspaces/merge-branches';
-import { validationError } from '../../../platform/errors/app-error';
+import { conflict, validationError } from '../../../platform/errors/app-error';
+import type { ActiveRunStore } from '../../runs/admission/active-run-store';
 import type { RepositoryStore } from '../../settings/repository-store';
 import type { Board, TaskChange } from '../types';
 import { wrappedBoard } from './wrapped-board';
 
+/** What the branch of a task depends on. */
+export interface BranchSources {
+  repositories: Pick<RepositoryStore, 'list'>;
+  activeRuns: Pick<ActiveRunStore, 'holder'>;
+}
+
 /**
- * The same board, on which no change sets a branch that only merges may move (`isBaseBranch`). A task that already has one can
- * be changed otherwise; no run starts on it.
+ * The same board, on which no change sets a branch that only merges may move (`isBaseBranch`), and none the repository or the
+ * branch of a task whose run waits or works: its worktree is made from them. A task that already has a branch of the first
+ * kind can be changed otherwise; no run starts on it.
  *
- * Refusals are `AppError` 400 with the path `git.branch`.
+ * Refusals are `AppError` 400 with the path `git.branch`, and 409 with the attempt.
  */
-export function branchedBoard(board: Board, repositories: Pick<RepositoryStore, 'list'>): Board {
-  async function guarded(change: TaskChange): Promise<TaskChange> {
-    const configured = await repositories.list();
+export function branchedBoard(board: Board, { repositories, activeRuns }: BranchSources): Board {
+  async function guarded(id: string, change: TaskChange): Promise<TaskChange> {
+    const [configured, holder] = await Promise.all([repositories.list(), activeRuns.holder(id)]);
     return (current, location) => {
       const fields = change(current, location);
-      if (fields.git && JSON.stringify(fields.git) !== JSON.stringify(current.git)) {
-        assertBranch(fields.git, configured);
+      if ('git' in fields && JSON.stringify(fields.git) !== JSON.stringify(current.git)) {
+        assertNotInUse(current, fields.git, holder);
+        assertBranch(fields.git ?? {}, configured);
       }
       return fields;
     };
@@ -29,8 +39,22 @@ export function branchedBoard(board: Board, repositories: Pick<RepositoryStore, 
       }
       return board.create(input, options);
     },
-    update: async (id, change, writer) => board.update(id, await guarded(change), writer),
-    move: async (id, change, mover) => board.move(id, await guarded(change), mover),
+    update: async (id, change, writer) => board.update(id, await guarded(id, change), writer),
+    move: async (id, change, mover) => board.move(id, await guarded(id, change), mover),
+  });
+}
+
+function assertNotInUse({ id, git, attempt }: Task, wanted: Task['git'], holder: string | undefined): void {
+  const isSame = wanted?.repo === git?.repo && branchOf({ id, git: wanted }) === branchOf({ id, git });
+  if (holder === undefined || isSame) {
+    return;
+  }
+  throw conflict(`The run ${holder} uses the repository and the branch of task ${id}; stop it or wait for its end.`, {
+    resourceType: 'task',
+    resourceId: id,
+    attemptId: holder,
+    attempt,
+    git,
   });
 }
 

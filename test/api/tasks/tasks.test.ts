@@ -127,6 +127,30 @@ describe('git', () => {
   });
 });
 
+describe('git of a task with a run', () => {
+  const patch = (id: string, git: unknown) => board.call('PATCH', `/api/tasks/${id}`, { body: { git } });
+
+  it('keeps its repository and its branch until the run ends', async () => {
+    const { activeRuns } = board.api.context;
+    const git = { repo: 'atlas', baseBranch: 'main' };
+    const { id } = await create({ git });
+    await activeRuns.take(id, 'attempt_waiting1');
+    for (const other of [{ ...git, branch: 'other' }, { ...git, repo: 'else' }, null]) {
+      expect(await patch(id, other)).toMatchObject({
+        status: 409,
+        body: { details: { resourceId: id, attemptId: 'attempt_waiting1', git } },
+      });
+    }
+    expect(await patch(id, { ...git, prNumber: 7, prUrl: 'https://example.test/7' })).toMatchObject({ status: 200 });
+    expect(await patch(id, { ...git, branch: `board/${id}` })).toMatchObject({ status: 200 });
+    await activeRuns.release(id, 'attempt_waiting1');
+    expect(await patch(id, { ...git, branch: 'other' })).toMatchObject({
+      status: 200,
+      body: { git: { branch: 'other' } },
+    });
+  });
+});
+
 describe('GET /api/tasks/:id', () => {
   it('answers the task, and 304 to who has it already', async () => {
     const task = await create();
