@@ -4,7 +4,7 @@ import { recentLines } from '../../../platform/log/recent-lines';
 import type { Redactor } from '../../../platform/log/redact';
 import { redactJson } from '../../../platform/log/redact-json';
 import type { ApiContext } from '../../context';
-import { entryOf } from './log-entries';
+import { readEntries } from './log-entries';
 
 /** The newest lines of the log that are in a bundle. */
 const maxLogLines = 500;
@@ -47,8 +47,6 @@ export async function collectBundle(
     features: redactJson({ ...(await settings.current()) }, clean, featureBounds).value,
     agents: configured.agents.map(({ type, provider, enabled }) => ({ type: clean(type), provider, enabled })),
     hosts: live.slice(0, maxHosts).map(({ _id, seenAt }) => ({ id: clean(_id), seenAt })),
-    logs: recentLines()
-      .slice(-maxLogLines)
-      .map((line) => entryOf(line, clean)),
+    logs: await readEntries(recentLines().slice(-maxLogLines), { clean, limit: maxLogLines }),
   };
 }

@@ -11,7 +11,7 @@ import { createHealthReport } from '../health/report';
 import { runChecks } from '../health/run-checks';
 import { createCleaner } from './clean';
 import { collectBundle } from './debug-bundle';
-import { entryOf, isAskedFor } from './log-entries';
+import { readEntries } from './log-entries';
 import { summarize } from './summary';
 
 const tag = 'maintenance';
@@ -54,13 +54,14 @@ export function maintenanceRoutes(routes: Routes, context: ApiContext): void {
       query: logQuery,
       response: logPage,
     },
-    async ({ query: { limit, cursor, ...asked }, auth }) => {
+    async ({ query: { limit, cursor, ...filter }, auth }) => {
       assertLocal(auth);
-      const matching = recentLines()
-        .map((line) => entryOf(line, clean))
-        .filter((entry) => isAskedFor(entry, asked));
+      const before = typeof cursor?.key === 'number' ? cursor.key : Infinity;
+      const newest = recentLines()
+        .filter(({ sequence }) => sequence < before)
+        .reverse();
       const page = slicePage(
-        matching,
+        await readEntries(newest, { clean, limit: limit + 1, filter }),
         { limit, cursor },
         { positionOf: ({ sequence }) => ({ key: sequence, id: String(sequence) }), direction: -1 },
       );

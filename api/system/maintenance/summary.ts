@@ -10,7 +10,7 @@ import { presentException } from '../../knowledge/skills/find-skill';
 import { judge } from '../../knowledge/skills/inventory';
 import { serviceVersion } from '../../version';
 import type { HealthReport } from '../health/report';
-import { entryOf, isAtLeastLevel } from './log-entries';
+import { countLines } from './log-entries';
 
 export type SummaryContext = Pick<
   ApiContext,
@@ -48,7 +48,6 @@ export async function summarize(
       compact({ status, reason: reason === undefined ? undefined : clean(reason) }),
     ]),
   );
-  const entries = recentLines().map((line) => entryOf(line, clean));
   return {
     generatedAt: timestamp,
     status: overall(parts),
@@ -60,10 +59,6 @@ export async function summarize(
     hosts: { live: (await hosts.everyLive()).length },
     skills: await skillCounts(context),
     retention: (await settings.current()).retention,
-    logs: {
-      lines: entries.length,
-      warnings: entries.filter(({ level }) => level === 'warn').length,
-      errors: entries.filter((entry) => isAtLeastLevel(entry, 'error')).length,
-    },
+    logs: countLines(recentLines()),
   };
 }
