@@ -4,6 +4,7 @@ import { assertFound, conflict } from '../../../platform/errors/app-error';
 import { textDigest } from '../../../platform/json/digest';
 import { offsetOfPage, Page } from '../../../platform/lists/page';
 import type { QueueRecord } from '../../../stores/runs/admission/queue-store';
+import { idempotencyKeyReused } from '../idempotency-key';
 import type { AdmissionContext } from './context';
 import { presentEntry } from './present';
 
@@ -79,7 +80,8 @@ export async function inspectEntry(context: AdmissionContext, id: string): Promi
  * Ends an entry that was not dispatched, and the run that waits in it. Recorded first: should this process die, the scheduler
  * completes it. The same key again returns the same.
  *
- * @throws AppError 404; 409 `QUEUE_NOT_CANCELLABLE` when it was dispatched or has ended otherwise
+ * @throws AppError 404; 409 `QUEUE_NOT_CANCELLABLE` when it was dispatched or has ended otherwise, `IDEMPOTENCY_KEY_REUSED` for
+ *   the same key with another reason
  */
 export async function cancelEntry(
   context: AdmissionContext,
@@ -95,6 +97,10 @@ export async function cancelEntry(
       const code = 'QUEUE_NOT_CANCELLABLE';
       const details = { code, id, state: entry.state, outcome: entry.outcome ?? null };
       throw conflict('Only a queued launch can be cancelled.', details, code);
+    }
+    const { keyHash: _hash, ...cancel } = entry.cancel;
+    if (cancel.reason !== reason) {
+      throw idempotencyKeyReused('cancellation', { id, cancel });
     }
   }
   await context.admissionLauncher.stopRun(id, actor);

@@ -3,7 +3,7 @@ import { breakerSignals } from '../../../domain/admission/breaker';
 import { budgetSignals } from '../../../domain/admission/budget';
 import { assertFound, conflict } from '../../../platform/errors/app-error';
 import { textDigest } from '../../../platform/json/digest';
-import type { TreeRecord } from '../../../stores/runs/admission/tree-store';
+import type { ControlNote, TreeRecord } from '../../../stores/runs/admission/tree-store';
 import { budgetsOfTree } from '../../../stores/runs/admission/tree-telemetry';
 import { idempotencyKeyReused } from '../idempotency-key';
 import type { AdmissionContext } from './context';
@@ -26,7 +26,7 @@ export async function resumeTree(
   { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
-  if (isRepeated(tree, keyHash, 'resume')) {
+  if (isRepeated(tree, { keyHash, reason, action: 'resume' })) {
     return (await summarise(context, id, { limit })).summary;
   }
   if (tree.state === 'paused') {
@@ -56,7 +56,7 @@ export async function cancelTree(
   { idempotencyKey, reason, actor, limit }: TreeControl,
 ): Promise<TreeSummary> {
   const { tree, keyHash } = await addressed(context, id, idempotencyKey);
-  const done = isRepeated(tree, keyHash, 'cancel') || tree.state === 'cancelled';
+  const done = isRepeated(tree, { keyHash, reason, action: 'cancel' }) || tree.state === 'cancelled';
   // Cancelled and not yet at its end, it is signalled again: its workflow may have been lost.
   if (!done || !tree.drained) {
     await context.admissionLauncher.cancelTree({ rootObjectiveId: id, actor, reason, keyHash });
@@ -71,16 +71,22 @@ async function addressed({ trees }: AdmissionContext, id: string, idempotencyKey
   return { tree, keyHash: textDigest(idempotencyKey) };
 }
 
-/** @throws AppError 409 when the key was used for another command */
-function isRepeated({ said: recorded, _id }: TreeRecord, keyHash: string, action: 'resume' | 'cancel'): boolean {
+type Command = Pick<ControlNote, 'action' | 'reason'> & { keyHash: string };
+
+/** @throws AppError 409 when the key was used for another command, or for the latest one with another reason */
+function isRepeated({ said: recorded, control, _id }: TreeRecord, { keyHash, action, reason }: Command): boolean {
   const earlier = recorded[keyHash];
   if (!earlier) {
     return false;
   }
-  if (earlier.action === action) {
-    return true;
+  if (earlier.action !== action) {
+    throw idempotencyKeyReused('action', { rootObjectiveId: _id, action: earlier.action });
   }
-  throw idempotencyKeyReused('action', { rootObjectiveId: _id, action: earlier.action });
+  if (control?.keyHash === keyHash && control.reason !== reason) {
+    const { keyHash: _hash, ...latest } = control;
+    throw idempotencyKeyReused('action', { rootObjectiveId: _id, control: latest });
+  }
+  return true;
 }
 
 async function unsafeSignals(context: AdmissionContext, tree: TreeRecord): Promise<BreakerSignal[]> {

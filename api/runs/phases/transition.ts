@@ -84,7 +84,7 @@ export async function transitionPhase(
 /** The entry that this very request has made before. */
 function repeated(
   { history }: PhaseRecord,
-  { operationId }: PhaseTransitionRequest,
+  { operationId, reason }: PhaseTransitionRequest,
   requestDigest: string,
 ): PhaseTransition | undefined {
   const entry = history.find((stored) => stored.operationId === operationId && stored.requestDigest !== undefined);
@@ -92,7 +92,7 @@ function repeated(
     return undefined;
   }
   const { requestDigest: storedDigest, ...transition } = entry;
-  if (storedDigest === requestDigest) {
+  if (storedDigest === requestDigest && transition.reason === reason) {
     return transition;
   }
   throw conflict('The operationId belongs to another change; use a new one.', { transition }, 'PHASE_OPERATION_REUSED');

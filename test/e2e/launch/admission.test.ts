@@ -122,6 +122,10 @@ test('the queue shows who waits and for what, and an entry can be cancelled once
     outcome: { code: 'QUEUE_CANCELLED', reason: 'not wanted' },
   });
   expect((await stack.call.ok('POST', path, key('cancel'))).entry).toEqual(cancelled.entry);
+  expect(await stack.call.post(path, { ...key('cancel'), reason: 'too late' })).toMatchObject({
+    status: 409,
+    body: { code: 'IDEMPOTENCY_KEY_REUSED', details: { cancel: { reason: 'not wanted' } } },
+  });
   const other = await stack.call.post(path, key('another'));
   expect(other).toMatchObject({ status: 409, body: { details: { code: 'QUEUE_NOT_CANCELLABLE', state: 'terminal' } } });
   expect((await stack.call.status(waiting.taskId)).attempt.completion).toMatchObject({ status: 'interrupted' });
@@ -328,6 +332,10 @@ describe('execution trees', () => {
       body: { details: { code: 'EXECUTION_TREE_CANCELLED' } },
     });
     expect(await stack.call.ok('POST', `${tree}/cancel`, key('cancel-tree'))).toMatchObject({ state: 'cancelled' });
+    expect(await stack.call.post(`${tree}/cancel`, { ...key('cancel-tree'), reason: 'another' })).toMatchObject({
+      status: 409,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED', details: { control: { reason: 'not wanted' } } },
+    });
     // Recorded once, however often it was requested.
     const events = await stack.call.ok(
       'GET',

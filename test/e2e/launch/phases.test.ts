@@ -114,6 +114,10 @@ describe('phases of a run', () => {
       status: 409,
       body: { code: 'PHASE_OPERATION_REUSED' },
     });
+    expect(await transit(run, { ...less, reason: 'another reason' })).toMatchObject({
+      status: 409,
+      body: { code: 'PHASE_OPERATION_REUSED', details: { transition: { reason: less.reason } } },
+    });
     expect(await transit(run, { ...less, operationId: 'late' })).toMatchObject({
       status: 409,
       body: { code: 'PHASE_STALE', details: { current: { sequence: 1 } } },
