@@ -48,6 +48,32 @@ describe('live run on the page', () => {
     await close();
   });
 
+  test('asks again for the events that the board could not read', async () => {
+    const { id, attemptId, path } = await aRun('worker-bee');
+    const { page, problems, close } = await openTab(browser, service.apiUrl);
+    let refused = 0;
+    await page.routeWebSocket(/\/ws/, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((text) => {
+        if (refused < 2 && String(text).includes(attemptId)) {
+          refused += 1;
+          socket.send(
+            JSON.stringify({ type: 'error', requestType: null, code: 'INTERNAL_ERROR', message: 'Try again.' }),
+          );
+        } else {
+          server.send(text);
+        }
+      });
+    });
+    await page.goto(path);
+    await service.call.ended(id);
+    const events = await service.call.events(id, attemptId);
+    await page.getByText(`${events.length} events`, { exact: true }).waitFor();
+    expect(refused).toBe(2);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test('shows a partial result as one, and what was missing, on the board and with the task', async () => {
     const { id } = await service.call.createTask({
       title: 'Write a poem',

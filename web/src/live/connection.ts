@@ -27,6 +27,7 @@ const tickMs = 5_000;
 let socket: WebSocket | undefined;
 let followed: Followed | undefined;
 let waitMs = firstWaitMs;
+let openedAt = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wasLive = false;
 let generation = 0;
@@ -78,7 +79,7 @@ async function address(): Promise<string> {
 }
 
 function opened(): void {
-  waitMs = firstWaitMs;
+  openedAt = Date.now();
   send({ type: 'subscribe:tasks' });
   for (const channel of ['agent:status', 'run-approvals', 'squad', 'workflow-runs']) {
     send({ type: 'subscribe', channel });
@@ -107,9 +108,17 @@ function closed(code: number): void {
   }
   liveState.set('away');
   clearTimeout(retry);
+  // One that does not last is no reason to try sooner.
+  if (openedAt > 0 && Date.now() - openedAt > longestWaitMs) {
+    waitMs = firstWaitMs;
+  }
+  openedAt = 0;
   retry = setTimeout(() => void open(), waitMs * (0.75 + Math.random() / 2));
   waitMs = Math.min(waitMs * 2, longestWaitMs);
 }
+
+/** The board could not do what this connection has asked for, such as while its stores are away: another one asks again. */
+const isFailure = (message: FeedMessage): boolean => message.type === 'error' && message.code === 'INTERNAL_ERROR';
 
 async function open(): Promise<void> {
   clearTimeout(retry);
@@ -134,6 +143,11 @@ async function open(): Promise<void> {
       return;
     }
     const message = JSON.parse(String(data)) as FeedMessage;
+    if (isFailure(message)) {
+      opening.close();
+      closed(1011);
+      return;
+    }
     for (const listener of listeners) {
       listener(message);
     }
