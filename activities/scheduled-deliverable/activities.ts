@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { LaunchOrigin } from '../../contracts/runs/admission';
 import type { DeliverableRunStatus } from '../../contracts/runs/schedules/scheduled-deliverable';
+import { earlierShown, namesItsTime } from '../../domain/periods/repeated-time';
 import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
 import type {
   DeliverableRunRecord,
   ScheduledDeliverableRunStore,
 } from '../../stores/runs/schedules/scheduled-deliverable-run-store';
-import type { ScheduledDeliverableStore } from '../../stores/runs/schedules/scheduled-deliverable-store';
+import type {
+  ScheduledDeliverableRecord,
+  ScheduledDeliverableStore,
+} from '../../stores/runs/schedules/scheduled-deliverable-store';
 import { deliverableRunMessage } from '../../workflows/message-proofs';
 import type { StartedRun } from '../../workflows/scheduled-deliverable/messages';
 import { endOfChain } from '../shared/end-of-chain';
@@ -37,6 +41,9 @@ interface BegunRun extends OfRun {
   status: DeliverableRunStatus | 'waiting';
 }
 
+/** More than a schedule that names its minutes begins in the hours that clocks show twice. */
+const maxRunsOfHour = 200;
+
 const edge = 'root' as const;
 const origin: LaunchOrigin = { source: 'scheduled', edge };
 
@@ -55,6 +62,28 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
     const durationMs = run && endedAt !== null ? Date.parse(endedAt) - Date.parse(run.startedAt) : undefined;
     const ended = await runs.change(runId, 'running', { ...compact({ durationMs }), ...fields, status, endedAt });
     return ended?.status ?? run?.status ?? 'skipped';
+  }
+
+  /**
+   * Why an occurrence is none of its own: clocks were set back over the time of day that is due, and it was run when they
+   * showed it first. Temporal starts it both times.
+   */
+  async function shownBefore(
+    { id, schedule, cronExpr, timezone }: ScheduledDeliverableRecord,
+    workflow: string,
+  ): Promise<string | undefined> {
+    const due = dueAt(workflow);
+    const isFixed = schedule !== 'biweekly' && (cronExpr === undefined || namesItsTime(cronExpr));
+    const first = due !== undefined && isFixed ? earlierShown(timezone, due) : undefined;
+    if (first === undefined) {
+      return undefined;
+    }
+    const since = new Date(first).toISOString();
+    const { items } = await runs.ofDeliverable(id, { limit: maxRunsOfHour });
+    const earlier = items.find(
+      ({ trigger, status, startedAt }) => trigger === 'schedule' && status !== 'skipped' && startedAt >= since,
+    );
+    return earlier && `${earlier._id} was run when the clocks of ${timezone} showed this time first.`;
   }
 
   return {
@@ -86,13 +115,13 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       if (definition.overlapPolicy === 'buffer-one' && (await older())) {
         return { runId, status: 'waiting' as const };
       }
-      const paused = definition.enabled ? undefined : 'The deliverable was paused.';
+      const reason = definition.enabled ? await shownBefore(definition, workflow) : 'The deliverable was paused.';
       const { status } = await runs.begin({
         ...{ _id: runId, deliverableId: id, trigger, startedAt, startedBy, workflow },
         ...{ taskId: null, attemptId: null, reportedBy: null },
-        ...compact({ error: paused }),
-        status: paused === undefined ? 'running' : 'skipped',
-        endedAt: paused === undefined ? null : startedAt,
+        ...compact({ error: reason }),
+        status: reason === undefined ? 'running' : 'skipped',
+        endedAt: reason === undefined ? null : startedAt,
       });
       // Of two that begin at once each sees the other, and the older one runs.
       const [first] = definition.overlapPolicy === 'allow-all' ? [] : await runs.runningOf(id);
@@ -177,3 +206,10 @@ const digestOf = (...parts: string[]): string =>
   createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
 
 const runOf = (id: string, occurrence: string): string => `recurring_run_${digestOf(id, occurrence)}`;
+
+/** When the Schedule had this workflow due: Temporal adds it to the id. */
+function dueAt(workflow: string): number | undefined {
+  const [, due = ''] = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(workflow) ?? [];
+  const moment = Date.parse(due);
+  return Number.isNaN(moment) ? undefined : moment;
+}
