@@ -214,7 +214,7 @@ async function perform(
       }
       const done = contract.audit?.(input, result);
       if (done) {
-        await audit({ ...done, actor: auth.actor });
+        await audit({ ...done, ...auditedCaller(auth, done.details) });
       }
       return result;
     };
@@ -274,6 +274,10 @@ const presentsCredential = (
   { req: { headers } }: HttpContext,
   { handles }: RouteDependencies,
 ): boolean => (credential === undefined ? presentsKey(headers) : (handles?.[credential].presented(headers) ?? false));
+
+/** Who has done it: devices may have one name, and one actor then. */
+const auditedCaller = ({ actor, deviceSessionId }: AuthContext, details?: Record<string, unknown>) =>
+  deviceSessionId === undefined ? { actor } : { actor, details: { ...details, deviceSessionId } };
 
 /** Whose an idempotency key is: two devices or tokens are two owners, also where they have one name. */
 const keyOwner = ({ actor, tokenId, deviceSessionId }: AuthContext): string =>

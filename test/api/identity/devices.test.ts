@@ -71,6 +71,22 @@ describe('devices API', () => {
     }
   });
 
+  it('are known by their sessions in the audit, where several have one name', async () => {
+    const scopes = ['task:read', 'task:write'];
+    const sessions: string[] = [];
+    for (const _device of [1, 2]) {
+      const paired = await redeem(signed(await aCode({ deviceName: 'Shared name' }), { scopes }));
+      const { id, token } = paired.body as { id: string; token: string };
+      const headers = { Authorization: `Bearer ${token}` };
+      const created = await board.call('POST', '/api/tasks', { key: null, headers, body: { title: 'Made' } });
+      expect(created.status).toBe(201);
+      sessions.push(id);
+    }
+    const { body } = await board.call('GET', '/api/audit?action=task.create&actor=device:Shared%20name');
+    const known = body.entries.map(({ details }: { details: { deviceSessionId: string } }) => details.deviceSessionId);
+    expect(known.sort()).toEqual(sessions.sort());
+  });
+
   it('use a code once, however many try at the same moment', async () => {
     const code = await aCode();
     const replies = await Promise.all(Array.from({ length: 5 }, () => redeem(signed(code))));
