@@ -71,6 +71,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
       operationId: 'trackDocument',
       summary: 'Track a document, reviewed as of now',
       body: trackedDocumentCreate,
+      audit: { action: 'tracked-document.create', details: ({ path }) => ({ path }) },
     },
     (body) => {
       const reviewedAt = operationTime().toISOString();
@@ -88,6 +89,7 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
       operationId: 'changeTrackedDocument',
       summary: 'Update a tracked document',
       body: trackedDocumentPatch,
+      audit: { action: 'tracked-document.update', details: (body) => ({ fields: Object.keys(body) }) },
     },
     (patch) => {
       const change = { ...patch, ...plainTitle(patch.title) };
@@ -95,7 +97,11 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
     },
   );
 
-  documents.remove({ operationId: 'forgetTrackedDocument', summary: 'Stop tracking a document' });
+  documents.remove({
+    operationId: 'forgetTrackedDocument',
+    summary: 'Stop tracking a document',
+    audit: { action: 'tracked-document.delete' },
+  });
 
   routes.add(
     {
@@ -107,6 +113,11 @@ export function docFreshnessRoutes(routes: Routes, context: Pick<ApiContext, 'tr
       params: idParams,
       body: documentReview,
       response: trackedDocument,
+      audit: ({ params }, { reviewer, reviewedAt }) => ({
+        action: 'tracked-document.review',
+        resource: params.id,
+        details: { reviewer, reviewedAt },
+      }),
     },
     async ({ params: { id }, body, header, auth }, ctx) => {
       const now = new Date();

@@ -79,6 +79,10 @@ export function sharedResourceRoutes(routes: Routes, context: InstallContext): v
       operationId: 'createSharedResource',
       summary: 'Create a shared resource',
       body: sharedResourceCreate,
+      audit: {
+        action: 'shared-resource.create',
+        details: (_body, { name, type, projectIds }) => ({ name, type, projectIds }),
+      },
     },
     async ({ type, content, projectIds, mountedIn, name, tags }) => {
       const texts = { name: plainField(name, 'name'), tags: plainTexts({ tags }).tags ?? [] };
@@ -96,6 +100,7 @@ export function sharedResourceRoutes(routes: Routes, context: InstallContext): v
       operationId: 'changeSharedResource',
       summary: 'Update a shared resource; each field is replaced as a whole',
       body: sharedResourcePatch,
+      audit: { action: 'shared-resource.update', details: (body) => ({ fields: Object.keys(body) }) },
     },
     async (patch, id) => {
       const { type, content } = patch;
@@ -129,6 +134,11 @@ export function sharedResourceRoutes(routes: Routes, context: InstallContext): v
       params: idParams,
       body: sharedResourceMount,
       response: sharedResource,
+      audit: ({ params, body }, { projectIds }) => ({
+        action: 'shared-resource.mount',
+        resource: params.id,
+        details: { added: body.projectIds ?? body.mountedIn, projectIds },
+      }),
     },
     async ({ params: { id }, body: { projectIds, mountedIn }, header }, ctx) => {
       const added = projectIds ?? mountedIn ?? [];
@@ -156,6 +166,11 @@ export function sharedResourceRoutes(routes: Routes, context: InstallContext): v
       params: idParams,
       body: sharedResourceMount,
       response: sharedResource,
+      audit: ({ params, body }, { projectIds }) => ({
+        action: 'shared-resource.unmount',
+        resource: params.id,
+        details: { removed: body.projectIds ?? body.mountedIn, projectIds },
+      }),
     },
     async ({ params: { id }, body: { projectIds, mountedIn }, header }, ctx) => {
       const removed = new Set(projectIds ?? mountedIn);

@@ -121,6 +121,11 @@ export function hookRoutes(routes: Routes, context: HookRouteContext): void {
       body: hookFire,
       response: hookFired,
       errors: [404, 503],
+      audit: ({ body: { event, taskId } }, { hooksRun }) => ({
+        action: 'hook.fire',
+        resource: taskId,
+        details: { event, hooksRun },
+      }),
     },
     async ({ body: { event, taskId, newStatus, ...stated } }) => {
       const task = await board.get(taskId);

@@ -29,12 +29,14 @@ interface ListConfig {
   One: string;
   Many: string;
   field: ReferenceField;
+  /** The beginning of the names of its actions in the audit log. */
+  audited: string;
 }
 
 const configs: readonly ListConfig[] = [
-  { name: 'projects', one: 'project', One: 'Project', Many: 'Projects', field: 'project' },
-  { name: 'sprints', one: 'sprint', One: 'Sprint', Many: 'Sprints', field: 'sprint' },
-  { name: 'task-types', one: 'task type', One: 'TaskType', Many: 'TaskTypes', field: 'type' },
+  { name: 'projects', one: 'project', One: 'Project', Many: 'Projects', field: 'project', audited: 'project' },
+  { name: 'sprints', one: 'sprint', One: 'Sprint', Many: 'Sprints', field: 'sprint', audited: 'sprint' },
+  { name: 'task-types', one: 'task type', One: 'TaskType', Many: 'TaskTypes', field: 'type', audited: 'task-type' },
 ];
 
 /** Projects, sprints and task types (specification 1, Mount list): three lists that are managed alike. */
@@ -51,7 +53,7 @@ const plainLabel = <T extends { label?: string }>(fields: T): T =>
   fields.label === undefined ? fields : { ...fields, label: plainField(fields.label, 'label') };
 
 function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext, config: ListConfig): void {
-  const { name, one, One, Many, field } = config;
+  const { name, one, One, Many, field, audited } = config;
   const contracts = managedLists[name];
   const path = `/${name}`;
   const resourceName = { resource: one };
@@ -115,6 +117,7 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
       body: contracts.create,
       response: contracts.item,
       status: 201,
+      audit: (_input, { id, label }) => ({ action: `${audited}.create`, resource: id, details: { label } }),
     },
     async ({ body }, ctx) => {
       const fields: ManagedItemCreate = plainLabel(body);
@@ -134,6 +137,11 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
       params: idParams,
       body: contracts.patch,
       response: contracts.item,
+      audit: ({ params, body }) => ({
+        action: `${audited}.update`,
+        resource: params.id,
+        details: { fields: Object.keys(body) },
+      }),
     },
     async ({ params: { id }, body, header }, ctx) => {
       const patch: ManagedItemPatch = plainLabel(body);
@@ -154,6 +162,11 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
       query: managedItemRemoval,
       response: z.undefined(),
       status: 204,
+      audit: ({ params, query }) => ({
+        action: `${audited}.delete`,
+        resource: params.id,
+        details: { force: query.force },
+      }),
     },
     async ({ params: { id }, query, header }) => {
       const expected = { ...resourceName, expectedRevision: await stated(id, header) };
@@ -174,6 +187,7 @@ function listRoutes(routes: Routes, { board, managedLists: lists }: ListContext,
       summary: `Reorder ${one}s; unlisted ones follow`,
       body: managedListOrder,
       response: z.array(contracts.item),
+      audit: ({ body }) => ({ action: `${audited}.reorder`, details: { orderedIds: body.orderedIds } }),
     },
     ({ body }) => lists.change(name, (current) => reordered(current, body.orderedIds)),
   );

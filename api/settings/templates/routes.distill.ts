@@ -33,6 +33,11 @@ export function templateDistillationRoutes(
       response: template,
       status: 201,
       errors: [404, 409],
+      audit: ({ body: { runId } }, { id, name }) => ({
+        action: 'template.create',
+        resource: id,
+        details: { name, runId },
+      }),
     },
     async ({ body: { runId, name } }, ctx) => {
       const run = await attempts.get(runId);

@@ -48,16 +48,22 @@ export function templateRoutes(
 
   templates.get({ operationId: 'getTemplate', summary: 'Read a template' });
 
-  templates.create({ operationId: 'createTemplate', summary: 'Create a template', body: templateCreate }, (body) => ({
-    id: newItemId('template'),
-    fields: checkedFields(body),
-  }));
+  templates.create(
+    {
+      operationId: 'createTemplate',
+      summary: 'Create a template',
+      body: templateCreate,
+      audit: { action: 'template.create', details: ({ name }) => ({ name }) },
+    },
+    (body) => ({ id: newItemId('template'), fields: checkedFields(body) }),
+  );
 
   templates.patch(
     {
       operationId: 'changeTemplate',
       summary: 'Update a template; each field is replaced as a whole',
       body: templatePatch,
+      audit: { action: 'template.update', details: (body) => ({ fields: Object.keys(body) }) },
     },
     (patch) => {
       const change = checkedFields(patch);

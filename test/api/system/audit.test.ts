@@ -54,6 +54,46 @@ describe('audit API', () => {
     expect(actions).toEqual(['agents.update', 'settings.update']);
   });
 
+  it('records who changed lists, templates, and what is shared with agents', async () => {
+    const before = (await entries('limit=1'))[0].sequence;
+    const make = async (path: string, body: object): Promise<string> => {
+      const reply = await board.call('POST', path, { body });
+      expect(reply.status).toBe(201);
+      return `${path}/${reply.body.id}`;
+    };
+    const call = async (method: string, path: string, body?: object): Promise<void> =>
+      expect((await board.call(method, path, { body })).status).toBeLessThan(300);
+
+    for (const list of ['projects', 'sprints', 'task-types']) {
+      const item = await make(`/api/${list}`, { label: 'Audited' });
+      await call('PATCH', item, { label: 'Renamed' });
+      await call('POST', `/api/${list}/reorder`, { orderedIds: ['audited'] });
+      await call('DELETE', item);
+    }
+    await call('PATCH', await make('/api/templates', { name: 'T', taskDefaults: {} }), { name: 'U' });
+    const shared = await make('/api/shared-resources', { name: 'S', type: 'config', content: 'x' });
+    await call('PATCH', shared, { content: 'y' });
+    await call('POST', `${shared}/mount`, { projectIds: ['a'] });
+    await call('POST', `${shared}/unmount`, { projectIds: ['a'] });
+    const tracked = await make('/api/doc-freshness', { path: 'README.md', type: 'readme', maxAgeDays: 3 });
+    await call('PATCH', tracked, { maxAgeDays: 4 });
+    await call('POST', `${tracked}/review`, {});
+    await call('DELETE', tracked);
+
+    const made = (await entries('limit=100'))
+      .filter(({ sequence }: { sequence: number }) => sequence > before)
+      .reverse();
+    const verbs = ['create', 'update', 'reorder', 'delete'];
+    expect(made.map(({ action }: { action: string }) => action)).toEqual([
+      ...['project', 'sprint', 'task-type'].flatMap((list) => verbs.map((verb) => `${list}.${verb}`)),
+      ...['template.create', 'template.update'],
+      ...['create', 'update', 'mount', 'unmount'].map((verb) => `shared-resource.${verb}`),
+      ...['create', 'update', 'review', 'delete'].map((verb) => `tracked-document.${verb}`),
+    ]);
+    expect(made[1]).toMatchObject({ actor: 'service:admin', resource: 'audited', details: { fields: ['label'] } });
+    expect(made[16]).toMatchObject({ details: { added: ['a'], projectIds: ['a'] } });
+  });
+
   it('is intact, and verifies as such', async () => {
     const { status, body } = await board.call('GET', '/api/audit/verify');
     expect(status).toBe(200);
