@@ -18,14 +18,24 @@ function setRefusalHeaders(ctx: HttpContext, error: AppError): void {
   if (error.details.replayed === true) {
     ctx.set(replayedHeader, 'true');
   }
-  const { retryAfterMs, retryAfterSeconds } = error.details;
-  if (error.status === 429 && typeof retryAfterSeconds === 'number') {
-    ctx.set('Retry-After', String(retryAfterSeconds));
+  const seconds = retryAfter(error);
+  if (seconds !== undefined) {
+    ctx.set('Retry-After', String(seconds));
   }
-  if (error.status !== 503 && (error.status !== 409 || retryAfterMs === undefined)) {
-    return;
+}
+
+/** In how many seconds a repetition may be served, where a repetition may help. */
+function retryAfter({ status, details: { retryAfterMs, retryAfterSeconds } }: AppError): number | undefined {
+  if (status !== 429 && status !== 503 && (status !== 409 || retryAfterMs === undefined)) {
+    return undefined;
   }
-  ctx.set('Retry-After', String(typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : 1));
+  if (status === 429 && typeof retryAfterSeconds === 'number') {
+    return retryAfterSeconds;
+  }
+  if (typeof retryAfterMs === 'number') {
+    return Math.ceil(retryAfterMs / 1000);
+  }
+  return status === 429 ? 60 : 1;
 }
 
 const revisionOf = (current: unknown): number | undefined =>
