@@ -2,6 +2,7 @@ import type { AdmissionSettings, Features } from '../../contracts/settings/setti
 import { policiesOf } from '../../domain/admission/capacity';
 import type { WorkspaceTurn } from '../../domain/admission/schedule';
 import { compact } from '../../platform/json/compact';
+import type { Position } from '../../platform/lists/page';
 import type { Log } from '../../platform/log/log';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
 import type { QueueRecord, QueueStore } from '../../stores/runs/admission/queue-store';
@@ -36,7 +37,7 @@ export interface SchedulerDependencies {
   now(): Date;
 }
 
-/** How many entries one pass processes for each kind of repair. */
+/** How many entries one pass processes for each kind of repair; the next pass has those after them, and the first again at the end. */
 const batch = 100;
 /** How long the actor who requested the end of an entry has to bring it about before the scheduler does. */
 const cancelGraceMs = 5_000;
@@ -45,6 +46,8 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   const { queue, reservations, settings } = deps;
   const capacities = recentCapacities(deps);
   const sweep = hostSweep(deps);
+  // Entries that cannot be repaired yet, as of a workspace that cannot be opened, are not in the way of those after them.
+  const positions: { toEnd?: Position | undefined; stranded?: Position | undefined } = {};
 
   return {
     /**
@@ -156,7 +159,9 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   async function adoptStranded(): Promise<void> {
     const { admission } = await settings.current();
     const now = deps.now();
-    for (const { _id: id, retries, workspaceId } of await queue.stranded(now.toISOString(), batch)) {
+    const { items, next } = await queue.stranded(now.toISOString(), { limit: batch, cursor: positions.stranded });
+    positions.stranded = next;
+    for (const { _id: id, retries, workspaceId } of items) {
       const workspace = await workspaceOf(workspaceId);
       if (!workspace) {
         continue;
@@ -177,8 +182,10 @@ export function createSchedulerActivities(deps: SchedulerDependencies) {
   /** Entries whose end was requested by a process that did not live to bring it about. */
   async function bringAboutEnds(): Promise<void> {
     const before = new Date(deps.now().getTime() - cancelGraceMs).toISOString();
-    for (const { _id: id, cancel, workspaceId } of await queue.toEnd(batch)) {
-      const workspace = cancel && cancel.at <= before ? await workspaceOf(workspaceId) : undefined;
+    const { items, next } = await queue.toEnd(before, { limit: batch, cursor: positions.toEnd });
+    positions.toEnd = next;
+    for (const { _id: id, cancel, workspaceId } of items) {
+      const workspace = cancel && (await workspaceOf(workspaceId));
       if (!cancel || !workspace) {
         continue;
       }

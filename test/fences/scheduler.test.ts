@@ -1,6 +1,7 @@
 import { createSchedulerActivities } from '../../activities/admission-scheduler/activities';
 import { decideCapacity } from '../../activities/agent-run/admission/decide';
 import { requireReservation } from '../../activities/agent-run/admission/hold';
+import type { SelectionEvidence } from '../../contracts/runs/admission';
 import { hostKey, policiesOf } from '../../domain/admission/capacity';
 import type { AdmissionRequest } from '../../domain/admission/request';
 import { sampleRequest } from '../../domain/admission/sample-request';
@@ -134,6 +135,38 @@ it('what has no request any more is given up', async () => {
   await look();
   expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code: 'QUEUE_AUTHORITY_REJECTED' } });
   expect(reported).toEqual([]);
+});
+
+describe('entries of a workspace that cannot be opened', () => {
+  const away = Array.from({ length: 100 }, (_, n) => `attempt_away${String(n).padStart(8, '0')}`);
+  const isAway = async (workspaceId: string) => {
+    if (workspaceId === 'away') {
+      throw new Error('away');
+    }
+    const signals = { signalCapacity: async () => false, requestStop: async () => false };
+    return { ...fixture.control, attempts: { get: async () => record }, ...signals };
+  };
+
+  it.each([
+    ['to be ended', 'QUEUE_CANCELLED', (each: string) => fixture.control.queue.cancel(each, cancel)],
+    [
+      'whose dispatch was lost',
+      'QUEUE_RETRY_EXHAUSTED',
+      async (each: string) => fixture.control.queue.lease(each, {} as SelectionEvidence, at(1)),
+    ],
+  ])('are not in the way of others %s', async (_, code, change) => {
+    await fixture.control.settings.patch({ admission: { queue: { maxRetries: 0 } } });
+    for (const attemptId of [...away, id]) {
+      await queued({ attemptId, workspaceId: attemptId === id ? 'w' : 'away' });
+      await change(attemptId);
+    }
+    now = new Date(at(10_000));
+    const activities = createSchedulerActivities({ ...fixture.control, inWorkspace: isAway, log, now: () => now });
+    await activities.dispatchQueued();
+    await activities.dispatchQueued();
+    expect(await entry()).toMatchObject({ state: 'terminal', outcome: { code } });
+    expect((await fixture.control.queue.get(away[0]!))?.state).not.toBe('terminal');
+  });
 });
 
 describe('while every run slot is taken', () => {

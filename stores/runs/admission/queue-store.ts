@@ -66,10 +66,10 @@ export async function createQueueStore(db: Database, workspaceId?: string) {
       ...laneIndexes,
       { keys: { state: 1, priority: -1, enqueuedAt: 1 } },
       { keys: { state: 1, enqueuedAt: 1, _id: 1 } },
-      { keys: { state: 1, leaseExpiresAt: 1 } },
+      { keys: { state: 1, leaseExpiresAt: 1, _id: 1 } },
       { keys: { state: 1, limitingKey: 1 } },
       { keys: { rootObjectiveId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
-      { keys: { cancelRequestedAt: 1 } },
+      { keys: { cancelRequestedAt: 1, _id: 1 } },
       // Last: of indexes that narrow alike the first one is used, and nearly all entries may be of one workspace.
       { keys: { workspaceId: 1, state: 1, enqueuedAt: 1, _id: 1 } },
     ],
@@ -187,13 +187,21 @@ export async function createQueueStore(db: Database, workspaceId?: string) {
         { $set: { cancel, cancelRequestedAt: cancel.at }, $inc: { revision: 1 } },
       ),
 
-    /** Leased entries whose dispatch made no progress in time. */
-    stranded: (now: string, limit: number) =>
-      entries.find({ state: 'leased', leaseExpiresAt: { $lt: now } }, { sort: { leaseExpiresAt: 1 }, limit }),
+    /** A page of the leased entries whose dispatch made no progress in time. */
+    stranded: (now: string, part: PageRequest) =>
+      findPage(
+        entries,
+        { filter: { state: 'leased', leaseExpiresAt: { $lt: now } }, order: { key: 'leaseExpiresAt', direction: 1 } },
+        part,
+      ),
 
-    /** Entries whose cancellation was requested and is not complete. */
-    toEnd: (limit: number) =>
-      entries.find({ cancelRequestedAt: { $gt: '' } }, { sort: { cancelRequestedAt: 1 }, limit }),
+    /** A page of the entries whose cancellation was requested until then and is not complete. */
+    toEnd: (until: string, part: PageRequest) =>
+      findPage(
+        entries,
+        { filter: { cancelRequestedAt: { $gt: '', $lte: until } }, order: { key: 'cancelRequestedAt', direction: 1 } },
+        part,
+      ),
 
     extendLease: (id: string, from: string, to: string) =>
       entries.findOneAndUpdate({ _id: id, state: 'leased', leaseExpiresAt: from }, { $set: { leaseExpiresAt: to } }),

@@ -106,9 +106,9 @@ export function queueFences(open: OpenStore): void {
       await queue.cancel(id, asked('ada'));
       expect(await queue.dispatched(id, at(10))).toBeUndefined();
       expect((await queue.get(id))?.state).toBe('leased');
-      expect((await queue.toEnd(10)).map(({ _id }) => _id)).toEqual([id]);
+      expect((await queue.toEnd(at(10), { limit: 10 })).items.map(({ _id }) => _id)).toEqual([id]);
       expect(await queue.end(id, outcome('QUEUE_CANCELLED'))).not.toHaveProperty('cancelRequestedAt');
-      expect(await queue.toEnd(10)).toEqual([]);
+      expect(await queue.toEnd(at(10), { limit: 10 })).toMatchObject({ items: [] });
     });
 
     it('is dispatched once, and nothing ends, cancels or requeues what was', async () => {
@@ -118,7 +118,7 @@ export function queueFences(open: OpenStore): void {
       expect(await queue.cancel(id, asked('ada'))).toBeUndefined();
       expect(await queue.end(id, outcome('X'))).toBeUndefined();
       expect(await queue.putBack(id)).toBeUndefined();
-      expect(await queue.stranded(at(99), 10)).toEqual([]);
+      expect(await queue.stranded(at(99), { limit: 10 })).toMatchObject({ items: [] });
     });
 
     it('keeps its first outcome', async () => {
