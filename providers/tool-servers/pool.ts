@@ -45,13 +45,16 @@ interface Entry {
   failures: number;
   lastError?: ToolServerError;
   retryAt: number;
+  isStarting: boolean;
   /** Its key was closed: it starts no server any more. */
   isClosed: boolean;
 }
 
 const backoff = { firstMs: 500, maxMs: 60_000 } as const;
-/** Servers that run at the same time. */
+/** Servers that run or are being started at the same time. */
 const maxServers = 64;
+const isReady = ({ connection }: { connection?: ToolServerConnection | undefined }): boolean =>
+  connection !== undefined && !connection.ended.aborted;
 /** Distinguishes the servers of two pools of one process. */
 let pools = 0;
 
@@ -84,11 +87,14 @@ export function createToolServerPool(
     }
     await untilDue(entry);
     assertStartable(entry);
+    entry.isStarting = true;
     try {
       entry.connection = await open(definition, environment);
     } catch (error) {
       failed(entry, error);
       throw error;
+    } finally {
+      entry.isStarting = false;
     }
     return entry.connection;
   }
@@ -119,7 +125,7 @@ export function createToolServerPool(
   }
 
   function assertStartable({ definition: { displayName }, isClosed }: Entry): void {
-    const running = [...entries.values()].filter(({ connection }) => connection && !connection.ended.aborted).length;
+    const running = [...entries.values()].filter((each) => each.isStarting || isReady(each)).length;
     if (closed || isClosed || running >= maxServers) {
       const reason = isClosed || closed ? 'what it served has ended' : `${maxServers} servers run on this worker`;
       throw new ToolServerError({
@@ -147,7 +153,7 @@ export function createToolServerPool(
   return {
     async use(definition, key, work) {
       const id = idOf(definition, key);
-      const entry = entries.get(id) ?? { definition, key, failures: 0, retryAt: 0, isClosed: false };
+      const entry = entries.get(id) ?? { definition, key, failures: 0, retryAt: 0, isStarting: false, isClosed: false };
       entries.set(id, entry);
       const connection = await runExclusive(`tool-server/${pool}/${id}`, () => connectionOf(entry));
       try {
@@ -174,7 +180,7 @@ export function createToolServerPool(
         serverId: definition.id,
         definitionDigest: definition.digest,
         key,
-        state: connection && !connection.ended.aborted ? 'ready' : 'ended',
+        state: isReady({ connection }) ? 'ready' : 'ended',
         failures,
         ...(lastError ? { lastError: { code: lastError.code, message: lastError.message } } : {}),
         ...(retryAt > now() ? { retryAt: new Date(retryAt).toISOString() } : {}),

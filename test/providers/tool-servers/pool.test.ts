@@ -101,6 +101,35 @@ describe('pool of tool servers', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(5_000);
   });
 
+  it('starts no more servers at once than may run', async () => {
+    let [opened, running] = [0, 0];
+    let start = (): void => undefined;
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const connection = { ended: new AbortController().signal, close: async () => undefined };
+    const servers = createToolServerPool(anEnvironment(), {
+      open: async () => {
+        opened += 1;
+        await started;
+        running += 1;
+        return connection as unknown as ToolServerConnection;
+      },
+    });
+    const uses = Array.from({ length: 70 }, (_, n) => servers.use(hostile('pid'), `key ${n}`, async () => n));
+    const results = Promise.allSettled(uses);
+    await eventually(() => expect(opened).toBeGreaterThanOrEqual(64));
+    start();
+    const refused = (await results).flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    expect(running).toBe(64);
+    expect(refused).toHaveLength(6);
+    expect(refused[0]).toMatchObject({ code: 'too-many' });
+
+    await servers.close('key 0');
+    await expect(servers.use(hostile('pid'), 'another', async () => 'runs')).resolves.toBe('runs');
+    await servers.closeAll();
+  });
+
   it('starts nothing after it was closed', async () => {
     const servers = aPool();
     const connection = await servers.use(hostile('pid'), 'a', (each) => Promise.resolve(each));
