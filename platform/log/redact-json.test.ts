@@ -24,6 +24,18 @@ describe('a document that is kept', () => {
     expect(JSON.stringify(value)).not.toMatch(/ghp_|short/);
   });
 
+  it('has no NUL in the name of a field, which no store takes', () => {
+    expect(clean({ list: [{ 'a\0b': 'x' }], ['\0']: 1 })).toEqual({
+      value: { list: [{ 'a\ufffdb': 'x' }], '\ufffd': 1 },
+      changed: true,
+    });
+  });
+
+  it.each(['', 'x'])('is cut between characters (%j)', (before) => {
+    const { value } = clean({ text: before + '\u{1f600}'.repeat(2_000) });
+    expect(value).toMatchObject({ truncated: true, preview: expect.not.stringMatching(/\p{Surrogate}/u) as string });
+  });
+
   it('is cut where it is too deep, too long or too large', () => {
     const deep = { a: { b: { c: { d: { e: { f: 1 } } } } } };
     expect(JSON.stringify(clean(deep).value)).toContain('[TOO DEEP]');

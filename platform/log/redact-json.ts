@@ -1,3 +1,4 @@
+import { cut } from '../text/cut';
 import { isSecretName, redactedMark, type Redactor } from './redact';
 
 /** Bounds of one document that is stored for people to read. */
@@ -16,7 +17,8 @@ export interface RedactedJson {
 
 /**
  * A JSON document without secrets: texts of the shapes the redactor knows, and texts in fields with the name of a secret. Lists
- * and objects beyond the bounds are cut. Names inherited by every object are omitted.
+ * and objects beyond the bounds are cut. Names inherited by every object are omitted, and NUL in a name, which no store takes,
+ * becomes U+FFFD.
  */
 export function redactJson(document: Record<string, unknown>, redact: Redactor, bounds: JsonBounds): RedactedJson {
   let changed = false;
@@ -42,15 +44,19 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
     }
     return record(value, depth);
   };
+  const storedName = (name: string): string => {
+    const clean = redact(name).replaceAll('\0', '\ufffd');
+    return clean === name ? name : note(clean);
+  };
   const record = (value: object, depth: number): Record<string, unknown> => {
     const entries = Object.entries(value).filter(([name, item]) => item !== undefined && name !== '__proto__');
     const bounded = entries.length > bounds.items ? note(entries.slice(0, bounds.items)) : entries;
     return Object.fromEntries(
       bounded.map(([name, item]) => [
-        walk(name, depth),
+        storedName(name),
         isSecretName(name) && typeof item === 'string' ? note(redactedMark) : walk(item, depth + 1),
       ]),
-    ) as Record<string, unknown>;
+    );
   };
 
   const clean = record(document, 0);
@@ -61,5 +67,5 @@ export function redactJson(document: Record<string, unknown>, redact: Redactor, 
   if (Buffer.byteLength(text) <= bounds.bytes) {
     return { value: clean, changed };
   }
-  return { value: { truncated: true, preview: text.slice(0, Math.floor(bounds.bytes / 4)) }, changed: true };
+  return { value: { truncated: true, preview: cut(text, Math.floor(bounds.bytes / 4)) }, changed: true };
 }
