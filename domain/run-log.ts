@@ -1,5 +1,6 @@
 import type { RunEvent } from '../contracts/runs/event';
 import type { RecordedLaunchManifest } from '../contracts/runs/launch/manifest';
+import { cut } from '../platform/text/cut';
 import { codeBlock, inlineCode } from '../platform/text/markdown-code';
 import { printable } from '../platform/text/printable';
 
@@ -54,7 +55,7 @@ export function runLogChunk({ sequence, receivedAt, kind, payload }: RunEvent): 
   if (text === '') {
     return `${head}\n`;
   }
-  const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
+  const shown = text.length > shownCharacters ? `${cut(text, shownCharacters)} …` : text;
   return shown.includes('\n') ? `${head}\n\n${block(shown)}\n` : `${head}: ${inlineCode(shown)}\n`;
 }
 

@@ -2,6 +2,7 @@ import { definitionContent, type StoredDefinition } from '../../contracts/chat/a
 import type { CommunityEvent } from '../../contracts/chat/community-event';
 import { compact } from '../../platform/json/compact';
 import { digestOf } from '../../platform/json/digest';
+import { cut } from '../../platform/text/cut';
 import { printable } from '../../platform/text/printable';
 import { eventKinds, tagOf } from '../../providers/communication/community/event';
 import { maxDefinitions } from '../../stores/chat/adapter-definition-store';
@@ -42,13 +43,13 @@ function definitionOf(event: CommunityEvent): StoredDefinition | undefined {
   }
   const { name, description, instructions } = content.data;
   const texts = compact({
-    name: printable(name).trim().slice(0, 100),
-    description: description === undefined ? undefined : printable(description).slice(0, 1_000),
+    name: cut(printable(name).trim(), 100),
+    description: description === undefined ? undefined : cut(printable(description), 1_000),
     instructions: printable(instructions),
   });
   return {
     id: `definition_${externalKey(event.pubkey, key)}`,
-    key: printable(key.slice(prefix.length)).slice(0, 200),
+    key: cut(printable(key.slice(prefix.length)), 200),
     author: event.pubkey,
     ...texts,
     digest: digestOf(texts),

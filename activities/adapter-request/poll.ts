@@ -2,6 +2,7 @@ import type { CommunityChannel } from '../../contracts/chat/adapter-channel';
 import type { MappingTarget, PollReport } from '../../contracts/chat/adapter-delivery';
 import type { CommunityEvent } from '../../contracts/chat/community-event';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import { eventKinds, tagOf } from '../../providers/communication/community/event';
 import type { CommunityRelay } from '../../providers/communication/community/relay';
 import { ingestReply, type IngestStores, plainExternal, replyMessageId } from '../../stores/chat/ingest-reply';
@@ -107,7 +108,7 @@ async function ingest(
     externalThreadId: parent ?? event.id,
     externalReplyId: event.id,
     actor: event.pubkey.slice(0, 16),
-    message: event.content.slice(0, 5_000),
+    message: cut(event.content, 5_000),
     target,
     receivedAt: new Date(event.created_at * 1000).toISOString(),
     createdBy: actor,

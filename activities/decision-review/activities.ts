@@ -1,6 +1,7 @@
 import type { MissingAnswer } from '../../contracts/governance/decision-review';
 import { withDraft, withFailure } from '../../domain/decision-reviews/changes';
 import { questionsOf, type ReviewRecord } from '../../domain/decision-reviews/record';
+import { cut } from '../../platform/text/cut';
 import { recordReviewDecision } from '../../stores/governance/decision-reviews/review-records';
 import type { Stores } from '../../stores/open-stores';
 import { announce } from './announce';
@@ -42,7 +43,7 @@ export function createDecisionReviewActivities(deps: DecisionReviewDependencies)
       reason: string;
     }): Promise<void> {
       const { participantId } = question;
-      const failure = { reason: reason.slice(0, longestReason), at: now().toISOString() };
+      const failure = { reason: cut(reason, longestReason), at: now().toISOString() };
       await change(reviewId, (review) => withFailure(review, question, failure), {
         action: 'decision-review.fail',
         details: { ...question, reason: failure.reason },
@@ -52,7 +53,7 @@ export function createDecisionReviewActivities(deps: DecisionReviewDependencies)
 
     /** Records that no model drafts the synthesis. */
     async failDraft({ reviewId, reason }: { reviewId: string; reason: string }): Promise<void> {
-      const draftFailure = reason.slice(0, longestReason);
+      const draftFailure = cut(reason, longestReason);
       await change(reviewId, (review) => withDraft(review, { draftFailure }, now().toISOString()), {
         action: 'decision-review.fail',
         details: { draft: true, reason: draftFailure },

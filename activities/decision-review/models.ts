@@ -11,6 +11,7 @@ import { ModelError } from '../../platform/models/errors';
 import type { Models } from '../../platform/models/models';
 import type { ModelAnswer } from '../../platform/models/request';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
+import { cut } from '../../platform/text/cut';
 import type { Board } from '../../stores/board-files/types';
 import { wholeReview } from '../../stores/governance/decision-reviews/review-records';
 import type { Stores } from '../../stores/open-stores';
@@ -129,7 +130,7 @@ export function createModelActivities(deps: ModelDependencies) {
         ? failure(redact(error.message), error.retryable || error.kind === 'aborted')
         : error;
     });
-    const text = redact(answer.text.trim()).slice(0, reviewLimits.answer);
+    const text = cut(redact(answer.text.trim()), reviewLimits.answer);
     if (text === '') {
       throw failure(`${model} has answered nothing.`, true);
     }
@@ -153,7 +154,7 @@ const isSame = (a: MissingAnswer, b: MissingAnswer): boolean =>
 const failure = (message: string, retryable: boolean): ApplicationFailure =>
   ApplicationFailure.create({
     type: retryable ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED',
-    message: message.slice(0, 1_000),
+    message: cut(message, 1_000),
     nonRetryable: !retryable,
   });
 

@@ -1,4 +1,5 @@
 import type { ForgeCheckResult } from '../../contracts/integrations/forge';
+import { cut } from '../../platform/text/cut';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { ForgeCheckInput } from '../../workflows/forge-check/messages';
 import { forgeAdvice } from '../shared/forge-refusals';
@@ -36,7 +37,7 @@ export function createForgeCheckActivities({ forges, now }: ForgeCheckDependenci
         if (!(error instanceof ForgeError)) {
           throw error;
         }
-        return result({ state: error.code, message: forgeAdvice(error).slice(0, 2_000) });
+        return result({ state: error.code, message: cut(forgeAdvice(error), 2_000) });
       }
     },
   };

@@ -11,6 +11,7 @@ import { goalSystem } from '../../domain/goals/system';
 import { refusal } from '../../domain/refusal';
 import { AppError } from '../../platform/errors/app-error';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import type { GoalStore } from '../../stores/governance/goal-store';
 import type { AttemptRecord } from '../../stores/runs/attempt-store';
 import { continuationOf } from '../../stores/runs/launch/continuation';
@@ -127,7 +128,7 @@ function refusedState({ code, message }: Refusal, kind: ContinuationAttempt['kin
   if (approvals.has(code)) {
     return compact({
       state: 'awaiting-approval' as const,
-      reason: `${code}: ${message}`.slice(0, 4_000),
+      reason: cut(`${code}: ${message}`, 4_000),
       awaiting: { code, kind },
     });
   }

@@ -4,6 +4,7 @@ import { isInbound, isOutbound } from '../../domain/issue-sync/compare';
 import { scopeOf } from '../../domain/issue-sync/scope';
 import { withHeartbeat } from '../../platform/temporal/heartbeat';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import { cut } from '../../platform/text/cut';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { PullRequestStore } from '../../stores/integrations/pull-request-store';
 import type { SyncNowInput } from '../../workflows/issue-sync/messages';
@@ -117,7 +118,7 @@ export function createIssueSyncActivities(deps: IssueSyncDependencies) {
     async failIssueSync({ repo, code, message, retryAfterMs }: RoundStep & RoundFailure): Promise<IssueSyncFailure> {
       const at = now();
       const retryAt = retryAfterMs === undefined ? null : new Date(at.getTime() + retryAfterMs).toISOString();
-      const failure = { code, message: message.slice(0, 1_000), at: at.toISOString(), retryAt };
+      const failure = { code, message: cut(message, 1_000), at: at.toISOString(), retryAt };
       await issueSyncs.fail(repo, failure);
       return failure;
     },

@@ -4,6 +4,7 @@ import type { Task, TaskLocation } from '../../contracts/tasks/task';
 import { issueSyncActor } from '../../domain/issue-sync/scope';
 import { AppError } from '../../platform/errors/app-error';
 import type { Log } from '../../platform/log/log';
+import { cut } from '../../platform/text/cut';
 import type { Forge } from '../../providers/forges/forge';
 import { ForgeError } from '../../providers/forges/forge-error';
 import type { Board, BoardTask } from '../../stores/board-files/board';
@@ -50,7 +51,7 @@ export function problemOf(error: unknown, run: Pick<SyncRun, 'round' | 'now'>): 
     return undefined;
   }
   const code = error instanceof AppError ? error.code : forgeCodeOf(error);
-  return { code, message: error.message.slice(0, 1_000), at: run.now().toISOString(), round: run.round };
+  return { code, message: cut(error.message, 1_000), at: run.now().toISOString(), round: run.round };
 }
 
 /** The moment before which a problem was met that is to be tried again now. */

@@ -2,6 +2,7 @@ import type { ForgePullRequest } from '../../contracts/integrations/forge';
 import type { Refusal } from '../../contracts/refusal';
 import type { Task } from '../../contracts/tasks/task';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import type { Forge, PullRequestChange } from '../../providers/forges/forge';
 import { ForgeError } from '../../providers/forges/forge-error';
 import { callForge } from '../shared/forge-refusals';
@@ -55,7 +56,7 @@ async function publish(
   try {
     return await forge.createPullRequest({
       title: title ?? titleOf(task, headBranch),
-      body: body ?? task?.description.slice(0, bodyLimit) ?? '',
+      body: body ?? cut(task?.description ?? '', bodyLimit),
       headBranch,
       baseBranch: targetBranch ?? baseBranch,
       draft: draft ?? false,

@@ -6,6 +6,7 @@ import { decideRecovery, type RecoveryDecision } from '../../domain/recovery/dec
 import { compact } from '../../platform/json/compact';
 import { textDigest } from '../../platform/json/digest';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import { cut } from '../../platform/text/cut';
 import type { AdmissionRequestStore } from '../../stores/runs/admission/admission-request-store';
 import type { AttemptRecord, AttemptStore } from '../../stores/runs/attempt-store';
 import { cancelRecovery, type RecoveryCancelDependencies } from '../../stores/runs/cancel-recovery';
@@ -120,7 +121,7 @@ export async function scheduleRecovery(
 const fractionOf = (text: string): number => parseInt(textDigest(text).slice(-8), 16) / 0xffff_ffff;
 
 const reasonOf = ({ error, summary, downgrades }: CompletionResult): string =>
-  (downgrades[0]?.message ?? error ?? summary).slice(0, 2_000) || 'The run reported no reason for its failure.';
+  cut(downgrades[0]?.message ?? error ?? summary, 2_000) || 'The run reported no reason for its failure.';
 
 function handoffOf(decision: RecoveryDecision, completion: CompletionResult): Pick<RunRecovery, 'operatorHandoff'> {
   if (decision.state !== 'approval-required') {

@@ -4,6 +4,7 @@ import type { DeliverableRunStatus } from '../../contracts/runs/schedules/schedu
 import { earlierShown, namesItsTime } from '../../domain/periods/repeated-time';
 import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import { cut } from '../../platform/text/cut';
 import type {
   DeliverableRunRecord,
   ScheduledDeliverableRunStore,
@@ -163,7 +164,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       const { taskId, startedBy: actor } = run;
       const outcome = await launchOnce(deps, { attemptId, taskId, request: compact({ agent }), actor, origin });
       if (outcome?.status === 'refused') {
-        return end(runId, 'failed', { attemptId, error: `${outcome.code}: ${outcome.message}`.slice(0, 2_000) });
+        return end(runId, 'failed', { attemptId, error: cut(`${outcome.code}: ${outcome.message}`, 2_000) });
       }
       return (await runs.change(runId, 'running', { attemptId }))?.status ?? 'skipped';
     },
@@ -182,11 +183,11 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
       const attemptId = last._id;
       const { outputPath } = run;
       const written = completion?.harness.changedFiles?.find(({ path }) => path === outputPath)?.path;
-      const summary = completion?.summary.slice(0, 10_000);
+      const summary = completion && cut(completion.summary, 10_000);
       const fields = { attemptId, ...compact({ summary, outputFile: written }) };
       if (completion?.status !== 'success') {
         const reason = completion ? (completion.error ?? completion.status) : (refusal?.message ?? last.state);
-        return end(runId, 'failed', { ...fields, error: reason.slice(0, 2_000) });
+        return end(runId, 'failed', { ...fields, error: cut(reason, 2_000) });
       }
       if (outputPath !== undefined && written === undefined) {
         return end(runId, 'failed', { ...fields, error: `The agent has not written ${outputPath}.` });
@@ -196,7 +197,7 @@ export function createScheduledDeliverableActivities(deps: ScheduledDeliverableD
 
     /** Ends a run whose steps failed for good. */
     endDeliverableRun: ({ runId, error }: OfRun & { error: string }): Promise<DeliverableRunStatus> =>
-      end(runId, 'failed', { error: error.slice(0, 2_000) }),
+      end(runId, 'failed', { error: cut(error, 2_000) }),
   };
 }
 

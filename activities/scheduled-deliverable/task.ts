@@ -1,5 +1,6 @@
 import type { TaskCreate } from '../../contracts/tasks/task';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import type { DeliverableRunRecord } from '../../stores/runs/schedules/scheduled-deliverable-run-store';
 import type { ScheduledDeliverableRecord } from '../../stores/runs/schedules/scheduled-deliverable-store';
 import { createTaskOnce, type OnceLaunchDependencies, taskIdOf } from '../shared/launch-once';
@@ -17,7 +18,7 @@ export async function createRunTask(
   const { _id: runId, startedAt, startedBy: actor } = run;
   const input = inputOf(run, definition);
   const created = await createTaskOnce(deps, { taskId: taskIdOf(startedAt, runId), input, actor });
-  return 'error' in created ? { error: created.error.slice(0, 2_000) } : created;
+  return 'error' in created ? { error: cut(created.error, 2_000) } : created;
 }
 
 function inputOf(

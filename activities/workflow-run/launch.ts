@@ -6,6 +6,7 @@ import { JsonLimitError } from '../../platform/json/bounded';
 import { compact } from '../../platform/json/compact';
 import { parseStorableJson } from '../../platform/json/storable';
 import { compileUntrustedSchema, UntrustedSchemaError } from '../../platform/json/untrusted-schema';
+import { cut } from '../../platform/text/cut';
 import type {
   LaunchActivities,
   LaunchEnd,
@@ -37,7 +38,7 @@ const attemptOf = ({ runId, stageId, attempt }: LaunchKey): string => attemptIdO
 type StepLaunch = Pick<AgentRunInput, 'taskId' | 'request' | 'origin' | 'conversation'>;
 
 const waiting: LaunchState = { state: 'waiting' };
-const failed = (reason: string): LaunchEnd => ({ state: 'failed', reason: reason.slice(0, 1_000) });
+const failed = (reason: string): LaunchEnd => ({ state: 'failed', reason: cut(reason, 1_000) });
 /** So much may be sent to a session that continues, in characters. */
 const maxMessage = 20_000;
 /** The part of a summary that is a value of its run. */
@@ -143,9 +144,9 @@ export function createStepLaunchActivities(deps: StepLaunchDependencies): Launch
 
   async function endOf(last: AttemptRecord, input: LaunchInput): Promise<LaunchEnd> {
     const { completion } = last;
-    const output = completion?.summary.slice(0, maxOutput);
+    const output = completion && cut(completion.summary, maxOutput);
     if (completion?.status !== 'success') {
-      return { state: 'failed', reason: reasonOf(last).slice(0, 1_000), ...compact({ output }) };
+      return { state: 'failed', reason: cut(reasonOf(last), 1_000), ...compact({ output }) };
     }
     const { outputFile } = input;
     if (outputFile !== undefined && !input.repair && !wrote(last, outputFile)) {
@@ -213,8 +214,8 @@ const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/;
 /** A summary as the JSON that a schema asks for, or what is wrong with it. */
 function fitting(schema: Record<string, unknown>, summary: string): LaunchEnd {
   const misfit = (reason: string): LaunchEnd => ({
-    ...{ state: 'failed', misfit: true, output: summary.slice(0, maxOutput) },
-    reason: `Its summary does not fit the schema of the step: ${reason}`.slice(0, 1_000),
+    ...{ state: 'failed', misfit: true, output: cut(summary, maxOutput) },
+    reason: cut(`Its summary does not fit the schema of the step: ${reason}`, 1_000),
   });
   const [, block = summary] = fenced.exec(summary) ?? [];
   if (block.length > maxJson) {

@@ -33,7 +33,7 @@ export function createWriteActivities(deps: WriteDependencies): WriteActivities 
     const at = now().toISOString();
     const added = {
       id: `comment_${digest.slice(0, 12)}`,
-      author: run.created_by.slice(0, 100),
+      author: cut(run.created_by, 100),
       text: content,
       timestamp: at,
       revision: 1,
@@ -79,7 +79,7 @@ export function createWriteActivities(deps: WriteDependencies): WriteActivities 
         if (!(error instanceof AppError) || error.status === 503) {
           throw error;
         }
-        return { problem: `${nameOf(to)} is not written: ${error.message}`.slice(0, 1_000) };
+        return { problem: cut(`${nameOf(to)} is not written: ${error.message}`, 1_000) };
       }
     },
   };

@@ -1,4 +1,5 @@
 import type { CleanupFinding, WorktreeInspection } from '../../contracts/runs/worktrees/worktree';
+import { cut } from '../../platform/text/cut';
 import { onOtherBranch } from '../../providers/git/refs/other-branch';
 import type { Holders, WorktreeEvidence } from '../../providers/git/worktrees/worktree-git';
 import type { WorktreeRecord } from '../../stores/runs/workspaces/worktree-store';
@@ -114,9 +115,7 @@ function held({ processes }: Holders): CleanupFinding[] {
   if (processes.length === 0) {
     return [];
   }
-  const listedProcesses = processes
-    .slice(0, listed)
-    .map(({ pid, command }) => ({ pid, command: command.slice(0, 200) }));
+  const listedProcesses = processes.slice(0, listed).map(({ pid, command }) => ({ pid, command: cut(command, 200) }));
   const message = `${processes.length} processes run in the worktree.`;
   return [{ code: 'held', overridable: true, message, count: processes.length, processes: listedProcesses }];
 }

@@ -15,6 +15,7 @@ import { type MessageProofs, startProofMs } from '../../platform/crypto/message-
 import { type MessageProof, messageUnproven } from '../../platform/crypto/message-proof-shape';
 import { compact } from '../../platform/json/compact';
 import type { ProofVerifier } from '../../platform/temporal/proof-verifier';
+import { cut } from '../../platform/text/cut';
 import type { Board } from '../../stores/board-files/board';
 import type { Stores } from '../../stores/open-stores';
 import type { AttemptStore } from '../../stores/runs/attempt-store';
@@ -125,7 +126,7 @@ export function createWorktreePlanActivities(deps: WorktreePlanDependencies) {
     }): Promise<Refusal> {
       const at = deps.now().toISOString();
       const record = await deps.worktrees.get(taskId);
-      const recoverable = { code, message: message.slice(0, 2000), path: record?.path ?? '', at };
+      const recoverable = { code, message: cut(message, 2_000), path: record?.path ?? '', at };
       if (record?.operation?.id === operationId && !(await deps.worktrees.change(record, { recoverable }, at))) {
         throw new Error(`The manifest of ${taskId} changed in the meantime.`);
       }

@@ -1,5 +1,6 @@
 import type { CompletionResult } from '../../contracts/runs/completion';
 import { maxCauseLength } from '../../contracts/tasks/task';
+import { cut } from '../../platform/text/cut';
 import { printable } from '../../platform/text/printable';
 
 type Ended = Pick<CompletionResult, 'status' | 'summary' | 'error' | 'downgrades' | 'blockers'>;
@@ -49,5 +50,5 @@ function inOneLine(text: string): string | undefined {
   if (line === '') {
     return undefined;
   }
-  return line.length <= maxCauseLength ? line : `${line.slice(0, maxCauseLength - 1)}…`;
+  return line.length <= maxCauseLength ? line : `${cut(line, maxCauseLength - 1)}…`;
 }

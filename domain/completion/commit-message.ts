@@ -1,3 +1,5 @@
+import { cut } from '../../platform/text/cut';
+
 /** Who made the work of a commit that Runboard makes, and for what. */
 export interface CommitSubject {
   taskId: string;
@@ -19,13 +21,13 @@ const withoutControls = (text: string): string => text.replace(/[\u0000-\u0009\u
 /** The first line of the commit: the title of the task. */
 export function commitSubject({ title, attemptId }: Pick<CommitSubject, 'title' | 'attemptId'>): string {
   const line = withoutControls(title).replace(/\s+/g, ' ').trim();
-  const cut = line.length <= subjectLimit ? line : `${line.slice(0, subjectLimit - 1).trimEnd()}…`;
-  return cut.replace(/[\ud800-\udbff](?=…|$)/, '') || `Work of ${attemptId}`;
+  const subject = line.length <= subjectLimit ? line : `${cut(line, subjectLimit - 1).trimEnd()}…`;
+  return subject || `Work of ${attemptId}`;
 }
 
 /** The message of the commit of what an agent left uncommitted: title, summary, and trailers that name task, run and agent. */
 export function commitMessage(subject: CommitSubject): string {
-  const summary = withoutControls(subject.summary).trim().slice(0, summaryLimit).trimEnd();
+  const summary = cut(withoutControls(subject.summary).trim(), summaryLimit).trimEnd();
   const { coAuthor } = subject;
   const name =
     coAuthor &&

@@ -1,5 +1,6 @@
 import type { CompletionEvidence, CompletionRequirement, Goal } from '../../contracts/governance/goals/goal';
 import type { CompletionResult } from '../../contracts/runs/completion';
+import { cut } from '../../platform/text/cut';
 import { goalLimits } from './limits';
 
 type Proven = Pick<CompletionEvidence, 'requirementId' | 'evidenceId' | 'summary'>;
@@ -30,7 +31,7 @@ export function evidenceOf(
       const found = artifacts.find(
         ({ id, name, verified }) => verified && (id === requirementId || name === requirementId),
       );
-      return found ? [{ requirementId, evidenceId: attemptId, summary: found.reference.slice(0, 2_000) }] : [];
+      return found ? [{ requirementId, evidenceId: attemptId, summary: cut(found.reference, 2_000) }] : [];
     }
     const gate = verification.find(({ gateId, status: result }) => gateId === requirementId && result === 'passed');
     return gate ? [{ requirementId, evidenceId: attemptId, summary: gate.summary ?? `${gate.gateId} passed.` }] : [];

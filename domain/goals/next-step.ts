@@ -1,5 +1,6 @@
 import type { ContinuationAttempt, Goal, GoalBlocker } from '../../contracts/governance/goals/goal';
 import type { RunRecovery } from '../../contracts/runs/recovery';
+import { cut } from '../../platform/text/cut';
 import { needsPerson } from './evidence';
 import { missingRequirements, type StateChange } from './states';
 import { conversationTokens, reachedBudgets } from './usage';
@@ -130,20 +131,20 @@ export const mayRollOver = (goal: Goal): boolean =>
 
 const changeTo = (state: StateChange['state'], reason: string): NextStep => ({
   step: 'change',
-  change: { state, reason: reason.slice(0, 4_000) },
+  change: { state, reason: cut(reason, 4_000) },
 });
 
 /** A goal that is blocked by what came of a run. */
 export const blockedBy = (code: string, summary: string, nextSafeAction: string): NextStep & { step: 'change' } => {
   const blocker: Omit<GoalBlocker, 'id' | 'recordedAt'> = {
     code,
-    summary: summary.slice(0, 2_000) || code,
+    summary: cut(summary, 2_000) || code,
     attempts: 1,
-    nextSafeAction: nextSafeAction.slice(0, 2_000),
+    nextSafeAction: cut(nextSafeAction, 2_000),
     requiredAuthority: 'admin:manage',
   };
   return {
     step: 'change',
-    change: { state: 'blocked', reason: `${code}: ${blocker.summary}`.slice(0, 4_000), blocker },
+    change: { state: 'blocked', reason: cut(`${code}: ${blocker.summary}`, 4_000), blocker },
   };
 };

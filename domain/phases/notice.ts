@@ -1,4 +1,5 @@
 import type { PhaseEvidence, PhaseTransition } from '../../contracts/runs/phase';
+import { cut } from '../../platform/text/cut';
 import { dimensions } from './authority';
 
 /** The notice to a run and its agent of a change of its authority. */
@@ -22,7 +23,7 @@ export function phaseNotice({
   const much = { wider: 'more', narrower: 'less', same: 'as much' }[comparison];
   const lines = dimensions.map((dimension) => `- ${dimension}: ${scopesOf(evidence, dimension)}`);
   const message = [`This run is in the phase ${evidence.phase} now and may do ${much}: ${reason}`, ...lines].join('\n');
-  return { phase: evidence.phase, sequence, message: message.slice(0, longest) };
+  return { phase: evidence.phase, sequence, message: cut(message, longest) };
 }
 
 function scopesOf(evidence: PhaseEvidence, dimension: (typeof dimensions)[number]): string {

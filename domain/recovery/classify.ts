@@ -1,5 +1,6 @@
 import type { CompletionResult } from '../../contracts/runs/completion';
 import type { FailureClass } from '../../contracts/runs/recovery';
+import { cut } from '../../platform/text/cut';
 
 /** What agents call the reasons of their failures, most specific first. Codes are short; their texts are not believed. */
 const blockerCodes: readonly [RegExp, FailureClass][] = [
@@ -51,7 +52,7 @@ export function remainingSideEffects({ harness, sideEffects }: CompletionResult)
   return [
     ...(changed > 0 ? [`${changed} files changed`] : []),
     ...(commits > 0 ? [`${commits} commits`] : []),
-    ...sideEffects.filter(({ kind }) => !inWorktree.has(kind)).map(({ description }) => description.slice(0, 200)),
+    ...sideEffects.filter(({ kind }) => !inWorktree.has(kind)).map(({ description }) => cut(description, 200)),
   ];
 }
 

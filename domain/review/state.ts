@@ -1,6 +1,7 @@
 import type { ReviewDecision, TaskReview } from '../../contracts/tasks/review';
 import type { Task } from '../../contracts/tasks/task';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 
 /** The review that a success waits for. */
 export const pendingReview = (attemptId: string, requestedAt: string): TaskReview => ({
@@ -46,7 +47,7 @@ export function reviewAfterStart(
       state: 'sent-back',
       decision: 'changes-requested',
       decidedBy: message?.actor ?? attempt.createdBy,
-      ...compact({ summary: message?.text.slice(0, maxSummary) }),
+      ...compact({ summary: message && cut(message.text, maxSummary) }),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Digest } from '../../contracts/system/digest';
 import type { RecentSummary, Standup, SummarizedTask } from '../../contracts/system/summary';
+import { cut } from '../../platform/text/cut';
 import { markdownText } from '../../platform/text/markdown-text';
 import { printable } from '../../platform/text/printable';
 
@@ -79,7 +80,7 @@ export const digestFacts = ({ tasks, runs, tokens }: Digest): [name: string, val
 
 /** One line about a failed run, as it is: not escaped for any format. */
 export const failureText = ({ title, taskId, agent, error }: Digest['issues']['failedRuns'][number]): string =>
-  `${title ?? taskId} by ${agent}${error === undefined ? '' : `: ${error.slice(0, 200)}`}`;
+  `${title ?? taskId} by ${agent}${error === undefined ? '' : `: ${cut(error, 200)}`}`;
 
 /** A digest as markdown. */
 export function digestMarkdown(digest: Digest, title: string): string {

@@ -1,4 +1,5 @@
 import type { TraceSpan } from '../../contracts/runs/trace';
+import { cut } from '../../platform/text/cut';
 
 /** A span before it is known when, and whether, it ended. */
 export type Begun = Pick<TraceSpan, 'spanId' | 'parentSpanId' | 'kind' | 'name' | 'startedAt'> & {
@@ -21,7 +22,7 @@ export function spanOf(begun: Begun, status: TraceSpan['status'], endedAt?: stri
   const ended = endedAt === undefined ? null : endedAt < begun.startedAt ? begun.startedAt : endedAt;
   return {
     ...fields,
-    name: name.slice(0, longestName),
+    name: cut(name, longestName),
     status,
     endedAt: ended,
     durationMs: ended === null ? null : between(begun.startedAt, ended),

@@ -4,6 +4,7 @@ import type { RunRecovery } from '../../contracts/runs/recovery';
 import type { StepTimes, TraceSpan } from '../../contracts/runs/trace';
 import type { WorktreeHistoryEntry } from '../../contracts/runs/worktrees/worktree';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import { type Begun, spanOf } from './span';
 
 /** An attempt as far as its trace is made of it. */
@@ -116,7 +117,7 @@ function rootSpan({ completion, ...attempt }: TracedAttempt): TraceSpan {
   const attributes = compact({
     ...{ attemptId, taskId, agent, provider, retryNumber, parentAttemptId },
     status: completion?.status,
-    summary: completion?.summary.slice(0, 500),
+    summary: completion && cut(completion.summary, 500),
   });
   const begun: Begun = {
     spanId: rootSpanId,

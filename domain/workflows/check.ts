@@ -1,5 +1,6 @@
 import type { WorkflowIssue } from '../../contracts/runs/workflows/authoring';
 import { type WorkflowDefinition, workflowDefinition } from '../../contracts/runs/workflows/definition';
+import { cut } from '../../platform/text/cut';
 import { graphLimits } from '../../services/workflow-runs/graph/graph';
 import { structureProblems } from '../../services/workflow-runs/graph/structure';
 import { type CompiledDefinition, compileDefinition } from './compile';
@@ -22,7 +23,7 @@ export function checkDefinition(written: unknown): CheckedDefinition {
             path: [...issue.path.map(String), key].join('.').slice(0, 200),
             message: 'is not supported',
           }))
-        : [{ path: path.slice(0, 200), message: issue.message.slice(0, 500) }];
+        : [{ path: path.slice(0, 200), message: cut(issue.message, 500) }];
     });
     return { issues: issues.slice(0, maxIssues) };
   }

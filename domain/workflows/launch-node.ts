@@ -1,5 +1,6 @@
 import type { LaunchingStep, WorkflowDefinition, WorkflowStep } from '../../contracts/runs/workflows/definition';
 import { compact } from '../../platform/json/compact';
+import { cut } from '../../platform/text/cut';
 import type { GraphNode } from '../../services/workflow-runs/graph/graph';
 import { schemaOf } from './schemas';
 import { graphText } from './templates';
@@ -19,7 +20,7 @@ export function launchNode(
     ...compact({ retryDelayMs, timeoutMs: step.timeout === undefined ? undefined : step.timeout * 1_000 }),
     launch: {
       stepId: step.id,
-      title: `${definition.name}: ${label}`.slice(0, 200),
+      title: cut(`${definition.name}: ${label}`, 200),
       ...compact({
         input: textOf(step, { items, schema }),
         agent: agent === 'auto' ? undefined : agent,

@@ -1,4 +1,5 @@
 import type { OutputTarget } from '../../contracts/runs/workflows/definition';
+import { cut } from '../../platform/text/cut';
 import type { GraphNode } from '../../services/workflow-runs/graph/graph';
 import { graphText } from './templates';
 
@@ -8,5 +9,5 @@ export function writeNode(
   id: string,
 ): Omit<GraphNode, 'maxRetries'> {
   const label = to.type === 'comment' ? 'Comment on the task' : `Write ${to.path}`;
-  return { id, kind: 'write', label: label.slice(0, 200), write: { to, content: graphText(content) } };
+  return { id, kind: 'write', label: cut(label, 200), write: { to, content: graphText(content) } };
 }

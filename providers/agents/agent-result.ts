@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { text } from '../../contracts/common';
 import { completionClaims } from '../../contracts/runs/completion';
+import { cut } from '../../platform/text/cut';
 import { printable } from '../../platform/text/printable';
 
 const summaryLimit = 20_000;
@@ -49,9 +50,9 @@ export function readAgentResult(line: Record<string, unknown>): ReadResult {
     Object.fromEntries(Object.entries(fields).filter(([name]) => !wrong.has(name))),
   );
   const status = agentResult.shape.status.exclude(['success']).safeParse(fields.status);
-  const summary = typeof fields.summary === 'string' ? fields.summary.slice(0, summaryLimit) : '';
+  const summary = typeof fields.summary === 'string' ? cut(fields.summary, summaryLimit) : '';
   return {
     result: { status: status.success ? status.data : 'failed', summary, ...claims },
-    problem: `The agent's result is not valid (${problem.slice(0, 1000)}).`,
+    problem: `The agent's result is not valid (${cut(problem, 1_000)}).`,
   };
 }

@@ -1,3 +1,4 @@
+import { cut } from '../../platform/text/cut';
 /**
  * - `unauthorized`: the token is refused
  * - `forbidden`: the token may not do this
@@ -53,7 +54,7 @@ export function errorOfResponse(
   { status, header, message, service }: { status: number; header: Headers; message: string; service: string },
   nowMs = Date.now(),
 ): ForgeError {
-  const text = `The ${service} responded with ${status}${message === '' ? '.' : `: ${message.slice(0, 1_000)}`}`;
+  const text = `The ${service} responded with ${status}${message === '' ? '.' : `: ${cut(message, 1_000)}`}`;
   const limited =
     status === 429 ||
     (status === 403 &&

@@ -3,6 +3,7 @@ import type { Log } from '../../platform/log/log';
 import type { ProgramEnd } from '../../platform/processes/programs/program';
 import { programRunner, type RunProgram } from '../../platform/processes/programs/program-runner';
 import type { SequenceLock } from '../../platform/processes/sequence-lock';
+import { cut } from '../../platform/text/cut';
 import { inGitSpan } from '../../platform/tracing/git-commands';
 import { isTracing } from '../../platform/tracing/spans';
 import { configured, gitEnvironment, hardening } from './git-environment';
@@ -106,7 +107,7 @@ function failureOf(args: readonly string[], { failure, stderr }: ProgramEnd, tim
       // The system reports a missing working directory as if git were missing.
       return { code: 'not-a-repository', message: `${what}: no such directory, or no git.` };
     default: {
-      const reason = stderr.trim().slice(0, 2_000) || 'no reason given';
+      const reason = cut(stderr.trim(), 2_000) || 'no reason given';
       const code = failures.find(([pattern]) => pattern.test(reason))?.[1] ?? 'failed';
       return { code, message: `${what}: ${reason}` };
     }

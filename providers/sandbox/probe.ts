@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { LimitMechanism, SandboxFeatures } from '../../domain/sandbox/support';
 import { isExecutable } from '../../platform/processes/find-command';
+import { cut } from '../../platform/text/cut';
 import { type AgentUser, asUser } from '../agents/user/agent-user';
 import { confined, type SandboxTools } from './confine';
 import { groupHierarchies, type GroupHierarchy, removeAbandonedGroups } from './control-groups';
@@ -83,10 +84,10 @@ async function runs(
 async function output(path: string, args: readonly string[]): Promise<{ text: string }> {
   try {
     const { stdout, stderr } = await promisify(execFile)(path, args, { ...limits, env: { PATH: toolPaths.join(':') } });
-    return { text: (stdout.trim() || stderr.trim()).slice(0, 500) };
+    return { text: cut(stdout.trim() || stderr.trim(), 500) };
   } catch (error) {
     const { stderr = '', message } = error as Error & { stderr?: string };
-    return { text: (stderr.trim() || message).slice(0, 500) };
+    return { text: cut(stderr.trim() || message, 500) };
   }
 }
 

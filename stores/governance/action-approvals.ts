@@ -5,6 +5,7 @@ import { compact } from '../../platform/json/compact';
 import { digestOf } from '../../platform/json/digest';
 import { createRedactor } from '../../platform/log/redact';
 import { redactJson } from '../../platform/log/redact-json';
+import { cut } from '../../platform/text/cut';
 import type { Asking, DecisionPointSources, RuleDecision } from './decision-point';
 
 const redact = createRedactor();
@@ -55,7 +56,7 @@ export function createActionApprovals(
       agentId: requesterOf(asked),
       action: asked.action,
       ...compact({ taskId: asked.taskId, approvers }),
-      reason: redact(required.map(({ reason }) => reason).join(' ')).slice(0, longestReason),
+      reason: cut(redact(required.map(({ reason }) => reason).join(' ')), longestReason),
       details: redactJson({ ...asked.subject }, redact, bounds).value,
       policies: ids,
       status: 'pending',

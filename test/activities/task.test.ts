@@ -75,6 +75,16 @@ describe('end of a run', () => {
     return { board, deps, taskId, attempt: { ...record, taskId } };
   };
 
+  it('is shown with a summary and a cause that end between characters', async () => {
+    const { board, deps, taskId, attempt } = await aTask();
+    await applyStart(deps, attempt);
+    const summary = `x${'\u{1f600}'.repeat(2_000)}`;
+    await applyCompletion(deps, attempt, { completion: { ...completion('failed'), summary }, actualCost: 0 });
+    const shown = (await board.get(taskId))?.task.attempt;
+    expect(shown?.summary).toBe(`x${'\u{1f600}'.repeat(999)}`);
+    expect(shown?.cause).toMatch(/^x\u{1f600}+…$/u);
+  });
+
   it.each([
     ['done', 'failed'],
     ['blocked', 'success'],

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../../contracts/refusal';
 import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { compact } from '../../../platform/json/compact';
+import { cut } from '../../../platform/text/cut';
 import type { AttemptRecord, AttemptStore } from '../../../stores/runs/attempt-store';
 import { releaseTask, type TaskHolds } from '../../../stores/runs/cancel-recovery';
 import type { RunEventStore } from '../../../stores/runs/event-store';
@@ -107,7 +108,7 @@ const plannedOf = (parent: AttemptRecord) => ({
 
 const refused = ({ code, message }: Refusal, receivedAt: string) => ({
   kind: 'run.refused' as const,
-  payload: { code, message: message.slice(0, 2_000) },
+  payload: { code, message: cut(message, 2_000) },
   receivedAt,
   dedupeKey: 'refused',
 });

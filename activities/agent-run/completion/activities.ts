@@ -22,6 +22,7 @@ import { MessageProofError, type MessageProofs } from '../../../platform/crypto/
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
 import { allDone } from '../../../platform/operations/all-done';
+import { cut } from '../../../platform/text/cut';
 import type { Board } from '../../../stores/board-files/board';
 import type { TraceStore } from '../../../stores/governance/trace-store';
 import type { Stores } from '../../../stores/open-stores';
@@ -349,7 +350,7 @@ export function createCompletionActivities(deps: CompletionDependencies) {
       await queue.end(record._id, { code: 'QUEUE_CANCELLED', reason, at: now.toISOString() });
     };
     await allDone([deps.withdrawApprovals(record._id), endEntry(), deps.budgets.release(record._id)]);
-    await reservations.release(record._id, { reason, evidence: evidence.slice(0, longestEvidence), now });
+    await reservations.release(record._id, { reason, evidence: cut(evidence, longestEvidence), now });
     await releaseLease(deps, { taskId: record.taskId, attemptId: record._id, nextAttemptId });
     if (nextAttemptId === undefined) {
       await deps.activeRuns.release(record.taskId, record._id);
@@ -386,8 +387,8 @@ const terminalEvent = (completion: CompletionResult): RunEventInput => ({
   receivedAt: completion.completedAt,
   payload: {
     status: completion.status,
-    summary: completion.summary.slice(0, 2000),
-    ...compact({ error: completion.error?.slice(0, 2000) }),
+    summary: cut(completion.summary, 2_000),
+    ...compact({ error: completion.error === undefined ? undefined : cut(completion.error, 2_000) }),
     completionDigest: completion.digest,
     ...compact({ headSha: completion.harness.headSha, preservedRef: completion.harness.preservedRef }),
   },

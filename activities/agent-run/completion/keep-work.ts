@@ -3,6 +3,7 @@ import type { Features } from '../../../contracts/settings/settings';
 import { judgementOf, type TerminalClaim } from '../../../domain/completion';
 import { commitMessage, commitSubject } from '../../../domain/completion/commit-message';
 import { compact } from '../../../platform/json/compact';
+import { cut } from '../../../platform/text/cut';
 import type { Git } from '../../../providers/git/git';
 import { GitError } from '../../../providers/git/git-error';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
@@ -79,7 +80,7 @@ export async function keepWork(
       throw error;
     }
     deps.log.warn({ attemptId, err: error }, 'commit of uncommitted work failed');
-    return { uncommitted: { files: changedFiles?.length ?? 0, reason: error.message.slice(0, 2_000) } };
+    return { uncommitted: { files: changedFiles?.length ?? 0, reason: cut(error.message, 2_000) } };
   }
 }
 

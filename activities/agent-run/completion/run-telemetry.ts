@@ -4,6 +4,7 @@ import { maxDurationMs, type RunUsage } from '../../../contracts/system/telemetr
 import { addUsage, usageByModel } from '../../../domain/usage';
 import { compact } from '../../../platform/json/compact';
 import { allDone } from '../../../platform/operations/all-done';
+import { cut } from '../../../platform/text/cut';
 import type { Budgets } from '../../../stores/governance/budgets/budgets';
 import { recordSpend } from '../../../stores/governance/budgets/count-spend';
 import type { AdmissionRequestStore } from '../../../stores/runs/admission/admission-request-store';
@@ -91,7 +92,7 @@ async function reportCompleted(
       durationMs: Math.min(Math.max(elapsed, 0), maxDurationMs),
       success: status === 'success',
       status,
-      ...compact({ error: error?.slice(0, 2000) }),
+      ...compact({ error: error === undefined ? undefined : cut(error, 2_000) }),
       timestamp: completedAt,
     },
     record._id,

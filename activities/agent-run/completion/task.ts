@@ -7,6 +7,7 @@ import { statusEffects } from '../../../domain/status-effects';
 import { AppError } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import type { Log } from '../../../platform/log/log';
+import { cut } from '../../../platform/text/cut';
 import type { Board } from '../../../stores/board-files/board';
 import { isCeremonyRequired } from '../../../stores/board-files/wrappers/completion-gate';
 import { isGateRefusal } from '../../../stores/board-files/wrappers/transition-refusal';
@@ -57,7 +58,7 @@ function noteOn(task: Task, record: AttemptRecord, { status, summary, completedA
   const note = {
     id,
     author: `agent:${record.agent}`,
-    text: text.trim().slice(0, 2_000),
+    text: cut(text.trim(), 2_000),
     timestamp: completedAt,
     revision: 1,
   };
@@ -117,7 +118,7 @@ export async function applyCompletion(
         ...compact({ started: record.startedAt }),
         ended: completion.completedAt,
         result: completion.status,
-        summary: completion.summary.slice(0, 2000),
+        summary: cut(completion.summary, 2_000),
         ...compact({ cause: causeOf(completion) }),
         completionDigest: completion.digest,
       },
@@ -178,7 +179,7 @@ async function traceUnverified(
 /** Why a task is blocked whose run has succeeded. */
 const prerequisite = (message: string): NonNullable<Task['blockedReason']> => ({
   category: 'prerequisite',
-  note: message.slice(0, 1000),
+  note: cut(message, 1_000),
 });
 
 /**

@@ -2,6 +2,7 @@ import { type McpServer, RequestError } from '@agentclientprotocol/sdk/unstable'
 import { errorMessage } from '../../../platform/errors/app-error';
 import { compact } from '../../../platform/json/compact';
 import { within } from '../../../platform/operations/within';
+import { cut } from '../../../platform/text/cut';
 import { printable } from '../../../platform/text/printable';
 import type { AgentHost } from '../local/agent-environment';
 import { withLastWords } from '../local/last-output';
@@ -146,7 +147,7 @@ export function converse(
       return { result, ...(lastMessage.trim() === '' ? { silent: true as const } : {}) };
     } catch (error) {
       await record(updates.finish());
-      const problem = recorder.redacted(messageOf(error)).slice(0, 2_000);
+      const problem = cut(recorder.redacted(messageOf(error)), 2_000);
       const blockers = error instanceof AcpFailure ? { blockers: [blockerOf(error, recorder)] } : {};
       return {
         result: {
@@ -200,8 +201,8 @@ const messageOf = (error: unknown): string =>
 /** The cause for programs and people, and what helps; another try meets it again. */
 const blockerOf = ({ code, reason, remedy }: AcpFailure, recorder: Pick<OutputRecorder, 'redacted'>) => ({
   code,
-  summary: printable(recorder.redacted(reason)).slice(0, 2_000),
-  detail: printable(recorder.redacted(remedy)).slice(0, 2_000),
+  summary: cut(printable(recorder.redacted(reason)), 2_000),
+  detail: cut(printable(recorder.redacted(remedy)), 2_000),
   retryable: code === 'handshake-timeout',
 });
 

@@ -3,6 +3,7 @@ import type { AgentConfig } from '../../../contracts/settings/agent-config';
 import { type AuthMethodOffer, loginRemedy } from '../../../domain/agents/login-remedy';
 import { errorMessage } from '../../../platform/errors/app-error';
 import { parseBoundedJson } from '../../../platform/json/bounded';
+import { cut } from '../../../platform/text/cut';
 import { frameLimits } from '../message-limits';
 
 /** What went wrong between us and an agent of the protocol, for programs. */
@@ -49,7 +50,7 @@ export function agentMessage(error: unknown): string {
   const message = messageWithin(errorMessage(error));
   const { details } = error instanceof RequestError && isRecord(error.data) ? error.data : {};
   const text = typeof details === 'string' && details !== '' ? `${message}: ${details}` : message;
-  return text.slice(0, 1_000).replace(/\.$/, '');
+  return cut(text, 1_000).replace(/\.$/, '');
 }
 
 /** The message of an error document `{"error": {"message": …}}`; any other text as it is. */

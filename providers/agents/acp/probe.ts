@@ -9,6 +9,7 @@ import { findCommand } from '../../../platform/processes/find-command';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
 import { withScratchDirectory } from '../../../platform/processes/scratch';
+import { cut } from '../../../platform/text/cut';
 import { agentEnvironment, type AgentHost } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import { foundSandbox } from '../local/found-sandbox';
@@ -51,7 +52,7 @@ export async function probeAcp(agent: AgentConfig, host: AgentHost): Promise<Pro
       diagnostics: [`Found ${command.path}.`, ...found.diagnostics],
     };
   } catch (error) {
-    return { ok: false, diagnostics: [createRedactor(secrets)(errorMessage(error)).slice(0, 1_000)] };
+    return { ok: false, diagnostics: [cut(createRedactor(secrets)(errorMessage(error)), 1_000)] };
   }
 }
 
@@ -122,7 +123,7 @@ async function endAll(spawned: SpawnedAgent): Promise<void> {
 }
 
 const versionOf = ({ agentInfo }: InitializeResponse) =>
-  agentInfo?.version ? { version: `${agentInfo.name} ${agentInfo.version}`.slice(0, 200) } : {};
+  agentInfo?.version ? { version: cut(`${agentInfo.name} ${agentInfo.version}`, 200) } : {};
 
 /** What holds for an agent that reads, writes and runs nothing but by way of us. */
 const confinedCapabilities = ['tool.calls', 'run.approvals', 'filesystem.deny-paths', 'filesystem.descendants'];

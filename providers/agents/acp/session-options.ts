@@ -2,6 +2,7 @@ import { RequestError } from '@agentclientprotocol/sdk/unstable';
 import { z } from 'zod';
 import { maxOffered, type SessionOffer } from '../../../contracts/settings/session-offer';
 import { within } from '../../../platform/operations/within';
+import { cut } from '../../../platform/text/cut';
 import type { AcpConnection } from './connection';
 import { AcpFailure, agentMessage } from './failure';
 
@@ -90,7 +91,7 @@ function modelsOf(response: unknown): Way[] {
 /** Every value of a kind once, as far as they are stored. */
 function offeredBy(ways: readonly Way[]): Choice[] {
   const byId = new Map(ways.flatMap(({ offered }) => offered).map((entry) => [entry.id, entry]));
-  return [...byId.values()].slice(0, maxOffered).map(({ id, name }) => ({ id, name: name.slice(0, 200) }));
+  return [...byId.values()].slice(0, maxOffered).map(({ id, name }) => ({ id, name: cut(name, 200) }));
 }
 
 /** The models and modes that a session offers, by the response that opened it. */
@@ -166,5 +167,5 @@ export async function chooseOptions(
 function notOffered(kind: Kind, value: string, offered: readonly Choice[]): AcpFailure {
   const ids = offered.map(({ id }) => id).slice(0, 50);
   const remedy = ids.length === 0 ? `it offers no ${kind}s: leave ${kind} out.` : `choose one of ${ids.join(', ')}.`;
-  return new AcpFailure(`${kind}-not-offered`, `The agent does not offer the ${kind} ${value}`, remedy.slice(0, 1_500));
+  return new AcpFailure(`${kind}-not-offered`, `The agent does not offer the ${kind} ${value}`, cut(remedy, 1_500));
 }

@@ -1,4 +1,5 @@
 import { completionClaims } from '../../../contracts/runs/completion';
+import { cut } from '../../../platform/text/cut';
 import { printable } from '../../../platform/text/printable';
 import type { ReportedResult } from '../provider';
 import type { AcpSession, SessionEnd } from './session';
@@ -53,4 +54,4 @@ export function continuationOf({
   return data === undefined ? {} : { continuation: data };
 }
 
-const summaryOf = (text: string): string => printable(text).slice(0, longestSummary);
+const summaryOf = (text: string): string => cut(printable(text), longestSummary);

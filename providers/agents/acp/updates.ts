@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RunEventKind } from '../../../contracts/runs/event';
+import { cut } from '../../../platform/text/cut';
 
 /** An event as it is recorded; `itemId` is the agent's own name of the message or tool call. */
 export interface UpdateEvent {
@@ -138,7 +139,7 @@ export class SessionUpdates {
       this.openedAt = this.now();
     }
     const { open } = this;
-    open.whole = (open.whole + text).slice(0, longestMessage);
+    open.whole = cut(open.whole + text, longestMessage);
     open.unpublished += text;
     const due = open.unpublished.length >= deltas.characters || this.now() - this.openedAt >= deltas.afterMs;
     return due ? [...before, ...this.publishOpen()] : before;

@@ -1,6 +1,7 @@
 import type { LaunchFinding } from '../../../contracts/runs/launch/manifest';
 import { type CheckFinding, type CheckStep, checkStep } from '../../../contracts/settings/agent-check';
 import { compact } from '../../../platform/json/compact';
+import { cut } from '../../../platform/text/cut';
 
 /** The steps of a check in their order; what follows a failure is skipped. */
 export class CheckFindings {
@@ -33,7 +34,7 @@ export class CheckFindings {
   }
 
   private set({ step, message, remedy, ...finding }: CheckFinding): void {
-    const bounded = (text: string) => this.redacted(text).slice(0, 2_000);
+    const bounded = (text: string) => cut(this.redacted(text), 2_000);
     this.byStep.set(step, { step, ...finding, message: bounded(message), remedy: remedy && bounded(remedy) });
   }
 }

@@ -6,6 +6,7 @@ import { createRedactor } from '../../../platform/log/redact';
 import { findGroup } from '../../../platform/processes/identity';
 import { endProcess } from '../../../platform/processes/kill-process-group';
 import { withScratchDirectory } from '../../../platform/processes/scratch';
+import { cut } from '../../../platform/text/cut';
 import type { AgentEnvironment } from '../local/agent-environment';
 import { probeVariable } from '../local/end-attempt';
 import type { Line } from '../local/line-splitter';
@@ -39,7 +40,7 @@ export async function askVersion(
       const line = await printedLine(await spawnAgent({ path, args, cwd, env, marker: probeVariable, user }));
       return line === undefined
         ? { problem: 'The agent reported no version.' }
-        : { version: createRedactor(secrets)(line).slice(0, longest.kept) };
+        : { version: cut(createRedactor(secrets)(line), longest.kept) };
     });
   } catch (error) {
     return { problem: `The version of the agent could not be read: ${createRedactor(secrets)(errorMessage(error))}` };

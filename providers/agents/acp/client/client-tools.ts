@@ -10,6 +10,7 @@ import { RequestError } from '@agentclientprotocol/sdk/unstable';
 import type { RunEventKind } from '../../../../contracts/runs/event';
 import { withheldBecause } from '../../../../contracts/settings/withheld-variables';
 import { isConfined, type ToolRules, type ToolUse } from '../../../../domain/tools/rules';
+import { cut } from '../../../../platform/text/cut';
 import { ContainedFileError, type ContainedFiles, pathInWorktree } from './contained-files';
 import { argumentOutside, TerminalError, type Terminals } from './terminals';
 import { decide } from './tool-gate';
@@ -57,7 +58,7 @@ export class ClientTools {
   async createTerminal(request: CreateTerminalRequest, signal: AbortSignal): Promise<CreateTerminalResponse> {
     const name = 'terminal/create';
     const { command, args = [], cwd, env = [], outputByteLimit } = request;
-    const title = [command, ...args].join(' ').slice(0, 2_000);
+    const title = cut([command, ...args].join(' '), 2_000);
     await this.passed({ kind: 'execute', names: [name], command: { name: command, args } }, title, signal);
     const terminalId = await this.done(name, title, async () => {
       const rules = await this.options.rules();
@@ -98,7 +99,7 @@ export class ClientTools {
   private place(path: string): string {
     const place = pathInWorktree(this.options.worktreePath, path);
     if (place === null) {
-      throw RequestError.invalidParams(undefined, `${path.slice(0, 500)} is not a file of the worktree.`);
+      throw RequestError.invalidParams(undefined, `${cut(path, 500)} is not a file of the worktree.`);
     }
     return place;
   }
@@ -176,7 +177,7 @@ async function assertHarmless(
   }
   const outside = await argumentOutside(args, directory, rules.worktreePath);
   if (outside !== undefined) {
-    throw new TerminalError(`${outside.slice(0, 500)} leads out of the worktree.`);
+    throw new TerminalError(`${cut(outside, 500)} leads out of the worktree.`);
   }
 }
 
