@@ -5,6 +5,7 @@ import { editOf } from '../../../domain/events/file-paths';
 import type { Log } from '../../../platform/log/log';
 import { pathInWorktree } from '../../../providers/git/checkpoints/checkpoint';
 import { fileObject } from '../../../providers/git/files/file-object';
+import { listedFiles } from '../../../providers/git/files/listed-files';
 import type { CapturedCheckpoint, Git } from '../../../providers/git/git';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { RunEventStore } from '../../../stores/runs/event-store';
@@ -26,9 +27,6 @@ export interface CheckpointDependencies {
 
 /** The most checkpoints of one run. */
 const maxCheckpoints = 1_000;
-
-/** The most paths a checkpoint lists. */
-const listedPaths = 1_000;
 
 /** After these the worktree may be another one. */
 const mayChange = new Set<RunEventInput['kind']>([
@@ -182,6 +180,7 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
       );
     }
     const attributed = attribute(changed, reported, edits.peek());
+    const listed = listedFiles(attributed);
     const checkpoint: WorkspaceCheckpoint = {
       schemaVersion: 'workspace-checkpoint/v1',
       id: checkpointIdOf(record._id, number),
@@ -190,8 +189,8 @@ export function checkpointRun(deps: CheckpointDependencies, record: AttemptRecor
       number,
       parentId: parent?.id ?? null,
       ...captured,
-      changes: attributed.slice(0, listedPaths),
-      truncated: attributed.length > listedPaths,
+      changes: listed,
+      truncated: listed.length < attributed.length,
       createdAt: deps.now().toISOString(),
     };
     // Another process may have made this one meanwhile: then the next one is compared with theirs.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { compact } from '../../../platform/json/compact';
+import { listedFiles } from '../files/listed-files';
 import { commitTree, readHeadCommit, writeIndexTree, writeWorktreeTree } from '../files/trees';
 import { GitError } from '../git-error';
 import { unfinishedOperation } from '../operation-state';
@@ -14,9 +15,6 @@ import type { GitRunner } from '../run-git';
 import { type FileStatus, readStatus, type StatusEntry, untrackedIn, type WorktreeStatus } from '../status';
 import type { WorktreeIdentity } from '../worktrees/verify-worktree';
 import { locateWorktree, type RecordedWorktree, type WorktreeLocation } from '../worktrees/worktree-location';
-
-/** The most files that are listed by name; the snapshot holds all of them. */
-const listedFiles = 1_000;
 
 /** How often a capture is repeated while the worktree changes under it (specification 2, Limits). */
 const captureTries = 3;
@@ -74,9 +72,10 @@ async function sha256Of(path: string): Promise<string | undefined> {
   }
 }
 
+/** Of those that are listed by name; the snapshot holds all of them. */
 async function describeFiles(worktreePath: string, entries: readonly StatusEntry[]): Promise<BaselineFile[]> {
   const files: BaselineFile[] = [];
-  for (const { path, status, indexBlobHash } of entries.slice(0, listedFiles)) {
+  for (const { path, status, indexBlobHash } of listedFiles(entries)) {
     const worktreeSha256 = status === 'deleted' ? undefined : await sha256Of(join(worktreePath, path));
     files.push({
       path,

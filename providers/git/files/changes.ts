@@ -5,10 +5,13 @@ import { gitFields, type GitRunner } from '../run-git';
 import { type FileStatus, readStatus, untrackedIn, type WorktreeStatus } from '../status';
 import { relocateWorktree } from '../worktrees/worktree-location';
 import { readIndex } from './index-file';
+import { listedFiles } from './listed-files';
 import { resolveCommit, writeWorktreeTree } from './trees';
 
-/** The most commits and the most files that are listed. */
+/** The most commits that are listed. */
 const listed = 1_000;
+/** The longest subject of a commit, in columns: git's subject is a whole paragraph, of any length. */
+const longestSubject = 500;
 
 export interface ChangedFile {
   path: string;
@@ -91,10 +94,12 @@ async function commitsSince(
     return [];
   }
   const range = ['--end-of-options', `${before}..${headSha}`];
-  const log = ['log', '-z', '--no-show-signature', '--format=%H %s', `--max-count=${listed + 1}`, ...range];
+  // Git fills a shorter subject up with spaces.
+  const format = `--format=%H %<(${longestSubject},trunc)%s`;
+  const log = ['log', '-z', '--no-show-signature', format, `--max-count=${listed + 1}`, ...range];
   return (await gitFields(git, log, { cwd })).map((line) => {
     const space = line.indexOf(' ');
-    return { sha: line.slice(0, space), subject: line.slice(space + 1) };
+    return { sha: line.slice(0, space), subject: line.slice(space + 1).trimEnd() };
   });
 }
 
@@ -117,12 +122,13 @@ export async function collectChanges(
   const env = { GIT_INDEX_FILE: join(location.gitDir, 'board-no-index') };
   const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd, env });
   // Without a readable index it is unknown what is untracked; what changed is still known.
-  const changedFiles = parseNameStatus(fields, new Set(status && untrackedIn(status)));
+  const all = parseNameStatus(fields, new Set(status && untrackedIn(status)));
+  const changedFiles = listedFiles(all);
   return {
     headSha,
     ...branchOf(status),
     commits: commits.slice(0, listed),
-    changedFiles: changedFiles.slice(0, listed),
-    truncated: commits.length > listed || changedFiles.length > listed,
+    changedFiles,
+    truncated: commits.length > listed || changedFiles.length < all.length,
   };
 }
