@@ -5,5 +5,6 @@ export { compileCompletion, taskStatusAfter } from './compile';
 export { exhaustedClaim } from './exhausted';
 export { phaseSpansOf } from './phase-spans';
 export { type JudgedPhases, type JudgedRun, type Judgement, judgementOf } from './retained-work';
+export { mayViolate } from './side-effects';
 export { lostClaim, preserved, stoppedClaim } from './unclaimed';
 export { awaitedSteps } from './verification';

@@ -35,6 +35,21 @@ export function sideEffectsOf(
   return [...writes(harness, spans, isForbidden), ...commits(harness, spans), ...artifactEffects(artifacts, held)];
 }
 
+/**
+ * Whether a change of a file may be a violation: its path is denied, or something that the run held at some time does not allow it
+ * to be written. These are listed before others where not all are.
+ */
+export function mayViolate(
+  envelope: RecordedTaskEnvelope | undefined,
+  judgement: Judgement | undefined,
+): (path: string) => boolean {
+  const held = judgement?.held ?? [recordedAuthority(envelope)];
+  const denied = judgement?.deniedPaths ?? [];
+  const worktreePath = envelope?.workspace?.path ?? null;
+  return (path) =>
+    isDenied(path, denied, worktreePath) || held.some(({ allowed }) => !allows(allowed, 'filesystem-write', path));
+}
+
 /** What an envelope itself allows, of a run whose phase was not recorded. */
 function recordedAuthority(envelope: RecordedTaskEnvelope | undefined): HeldAuthority {
   const phase: Phase = envelope?.phase ?? 'implement';

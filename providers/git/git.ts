@@ -21,7 +21,7 @@ import {
 import { type Conflicts, createConflicts } from './conflicts/conflicts';
 import { createDiffs, type Diffs } from './diff/read-diff';
 import { type Fence, fencedBy } from './fence';
-import { type Changes, collectChanges } from './files/changes';
+import { type Changes, type ChangesRequest, collectChanges } from './files/changes';
 import { preserveAttempt } from './files/preserve';
 import { type StoredWork, storeWork, type StoreWorkRequest } from './files/store-work';
 import { diffTrees, type TreeChange } from './files/tree-diff';
@@ -82,7 +82,7 @@ export interface Git extends WorktreeGit {
   ): Promise<RepositorySnapshot>;
   /** Branches of the repository that were moved by something else than git; none without a log is judged. */
   unloggedBranches(request: RecordedWorktree & { branches: Iterable<string> }): Promise<UnloggedBranch[]>;
-  collectChanges(request: { worktreePath: string; baseline: Baseline }): Promise<Changes>;
+  collectChanges(request: ChangesRequest): Promise<Changes>;
   preserveAttempt(request: {
     worktreePath: string;
     attemptId: string;

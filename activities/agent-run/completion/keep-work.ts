@@ -12,7 +12,7 @@ import { isWorkLost, reportReplaced, type WorktreeObservationDependencies } from
 
 export interface KeepWorkDependencies extends WorktreeObservationDependencies {
   /** What the run may do now. */
-  phases: Pick<PhaseStore, 'endEmergency'>;
+  phases: Pick<PhaseStore, 'get' | 'endEmergency'>;
   /** The current settings of agents. */
   agentSettings(): Promise<Features['agents']>;
 }

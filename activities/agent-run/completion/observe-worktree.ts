@@ -1,8 +1,10 @@
 import type { CompletionClaims } from '../../../contracts/runs/completion';
+import { judgementOf, mayViolate } from '../../../domain/completion';
 import type { Changes, Git } from '../../../providers/git/git';
 import { GitError, type GitErrorCode } from '../../../providers/git/git-error';
 import type { AttemptRecord } from '../../../stores/runs/attempt-store';
 import type { ObservedEnd } from '../../../stores/runs/observed-end';
+import type { PhaseStore } from '../../../stores/runs/phase-store';
 import type { WorktreeStore } from '../../../stores/runs/workspaces/worktree-store';
 import { sourceOf } from '../../shared/event-source';
 import { recordReplaced, worktreeReplaced } from '../../worktree/replaced';
@@ -11,6 +13,8 @@ import { detectOutsideChanges, type OutsideChangeDependencies } from './outside-
 
 export interface WorktreeObservationDependencies extends OutsideChangeDependencies {
   worktrees: Pick<WorktreeStore, 'ofRepository' | 'get' | 'change'>;
+  /** What the run was allowed when. */
+  phases: Pick<PhaseStore, 'get'>;
   now(): Date;
   git: Pick<Git, 'collectChanges' | 'snapshotRepository' | 'unloggedBranches'>;
 }
@@ -32,7 +36,8 @@ export async function observeWorktree(
   let changes: Changes;
   let claimedFiles: Awaited<ReturnType<typeof findClaimedFiles>>;
   try {
-    changes = await deps.git.collectChanges({ worktreePath, baseline });
+    const isForemost = mayViolate(taskEnvelope, judgementOf(record, await deps.phases.get(record._id)));
+    changes = await deps.git.collectChanges({ worktreePath, baseline, isForemost });
     claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
   } catch (error) {
     if (!isWorkLost(error)) {

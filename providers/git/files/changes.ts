@@ -103,10 +103,25 @@ async function commitsSince(
   });
 }
 
+function foremostFirst(files: readonly ChangedFile[], isForemost: (path: string) => boolean): ChangedFile[] {
+  const of = (foremost: boolean) =>
+    files.filter(
+      ({ path, previousPath }) => foremost === [path, previousPath ?? path].some((each) => isForemost(each)),
+    );
+  return [...of(true), ...of(false)];
+}
+
+export interface ChangesRequest {
+  worktreePath: string;
+  baseline: Baseline;
+  /** Which paths are listed before all others where not all are. */
+  isForemost?: (path: string) => boolean;
+}
+
 /** What is different from the baseline: commits, and files whether committed or not. Ignored files are left out. */
 export async function collectChanges(
   git: GitRunner,
-  { worktreePath, baseline }: { worktreePath: string; baseline: Baseline },
+  { worktreePath, baseline, isForemost = () => false }: ChangesRequest,
 ): Promise<Changes> {
   const location = await relocateWorktree(git, { worktreePath, gitDir: baseline.gitDir, identity: baseline.identity });
   const cwd = location.path;
@@ -123,7 +138,8 @@ export async function collectChanges(
   const fields = await gitFields(git, [...diff, `${baseline.snapshot.commit}^{tree}`, tree], { cwd, env });
   // Without a readable index it is unknown what is untracked; what changed is still known.
   const all = parseNameStatus(fields, new Set(status && untrackedIn(status)));
-  const changedFiles = listedFiles(all);
+  const inOrder = listedFiles(all);
+  const changedFiles = inOrder.length === all.length ? inOrder : listedFiles(foremostFirst(all, isForemost));
   return {
     headSha,
     ...branchOf(status),

@@ -116,9 +116,10 @@ test('an agent that lies about its work is found out', async () => {
   expect(task).toMatchObject({ status: 'in-progress', attempt: { result: 'partial' } });
 });
 
-test('what the policy of the task does not allow makes a success partial', async () => {
+test('what the policy of the task does not allow makes a success partial, among however many files', async () => {
   const executionPolicy = { allowedSideEffects: [{ kind: 'filesystem-write', scope: '/src/../docs/**' }] };
-  const reported = { files: { 'docs/ok.md': 'x', 'src/no.ts': 'x' }, commit: 'Both', result: result({}) };
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`docs/${n}.md`, 'x']));
+  const reported = { files: { ...many, 'src/no.ts': 'x' }, commit: 'Both', result: result({}) };
   const { completion } = await completed(reported, { executionPolicy });
   // An absolute scope lies outside the worktree: it allows nothing.
   expect(codes(completion)).toContain('side-effect-unauthorized');

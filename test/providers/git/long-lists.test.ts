@@ -32,6 +32,17 @@ describe('what is listed of a worktree', () => {
     expect(JSON.stringify(dirty).length).toBeLessThan(most);
   });
 
+  it('has what is foremost where not all is listed', async () => {
+    const baseline = await capture();
+    await putLong();
+    await put(at.worktree, { zzz: 'z' });
+    await sh(at.worktree, 'mv', 'src/b.txt', 'z-moved');
+    const isForemost = (path: string) => path === 'zzz' || path === 'src/b.txt';
+    const { changedFiles } = await at.git.collectChanges({ worktreePath: at.worktree, baseline, isForemost });
+    expect(changedFiles.slice(0, 2).map(({ path }) => path)).toEqual(['z-moved', 'zzz']);
+    expect(changedFiles.length).toBeGreaterThan(50);
+  });
+
   it('has the beginning of the subject of a commit, however long that is', async () => {
     const baseline = await capture();
     const message = join(at.directory.path, 'message');
