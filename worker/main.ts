@@ -4,6 +4,7 @@ import { environmentOrExit, orExit } from '../platform/config/process-environmen
 import { createLog } from '../platform/log/log';
 import { CatalogError } from '../platform/models/catalog';
 import { DataDirectoryError } from '../platform/processes/data-directory';
+import { closeInheritedDescriptors } from '../platform/processes/environment/inherited-descriptors';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
@@ -19,6 +20,7 @@ const bundles = { 'auto-upgrade': 'workflow-bundle.js', pinned: 'pinned-workflow
 async function main(): Promise<void> {
   makeFilesPrivate();
   const env = environmentOrExit('worker');
+  closeInheritedDescriptors();
   orExit(() => temporalSecurity(env));
   const log = createLog({ name: 'worker', level: env.LOG_LEVEL });
   const closeTracing = await openTracing(env, 'worker', log);

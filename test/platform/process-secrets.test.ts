@@ -1,5 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -42,7 +43,7 @@ const pidsOf = async (part: string): Promise<number[]> => {
 };
 
 describe('secrets of processes', () => {
-  /** Starts everything as `npm start` does, from a shell with the widest umask. */
+  /** Starts everything as `npm start` does, from a shell with the widest umask, which has a file open. */
   beforeAll(async () => {
     directory = await makeTempDir('process-secrets');
     dataDir = join(directory.path, 'data');
@@ -54,9 +55,12 @@ describe('secrets of processes', () => {
     const key = join(directory.path, 'admin-key');
     await writeFile(key, `${secrets.BOARD_ADMIN_KEY}\n`, { mode: 0o600 });
     const { BOARD_ADMIN_KEY: _inFile, ...inEnvironment } = secrets;
+    // Node closes the first descriptors to programs that it starts, up to 15.
+    const left = openSync(key, 'r');
+    const stdio: StdioOptions = ['ignore', 'pipe', 'inherit', ...Array<'ignore'>(37).fill('ignore'), left];
     service = spawn('/bin/sh', ['-c', 'umask 000; exec "$0" "$@"', process.execPath, 'dist/scripts/start.js'], {
       cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio,
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
@@ -75,6 +79,7 @@ describe('secrets of processes', () => {
         SERVICES: 'all',
       },
     });
+    closeSync(left);
     service.stdout!.setEncoding('utf8').on('data', (text: string) => (printed += text));
     const url = await eventually(() => {
       const [, found] = /API +(http:\S+)\/api\n/.exec(printed) ?? [];
@@ -116,15 +121,17 @@ describe('secrets of processes', () => {
     await call.ok('GET', '/api/tasks');
   });
 
-  test('an agent is given its own key, and no other key at it', async () => {
+  test('an agent is given its own key, no other key at it, and no file that is open elsewhere', async () => {
     const agent = join(directory.path, 'reader.mjs');
     await writeFile(
       agent,
-      `import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+      `import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 const read = (file) => { try { return readFileSync(file, 'utf8'); } catch { return ''; } };
 const parts = readdirSync('/proc').filter((pid) => /(api|worker|plants|bitmap|workflow-runs)\\/main\\.js/.test(read('/proc/' + pid + '/cmdline')) && read('/proc/' + pid + '/environ').includes(${JSON.stringify(directory.path)}));
 const found = parts.flatMap((pid) => read('/proc/' + pid + '/environ').match(/the-secret-value-of-[a-z-]*/g) ?? []);
-writeFileSync(${JSON.stringify(join(directory.path, 'found.json'))}, JSON.stringify({ parts: parts.length, found, own: process.env.MODEL_KEY?.length }));
+const link = (fd) => { try { return readlinkSync('/proc/self/fd/' + fd); } catch { return ''; } };
+const open = readdirSync('/proc/self/fd').map(link).filter((path) => path.startsWith(${JSON.stringify(directory.path)}));
+writeFileSync(${JSON.stringify(join(directory.path, 'found.json'))}, JSON.stringify({ parts: parts.length, found, open, own: process.env.MODEL_KEY?.length }));
 console.log(JSON.stringify({ type: 'result', status: 'success', summary: 'looked' }));
 `,
     );
@@ -139,6 +146,7 @@ console.log(JSON.stringify({ type: 'result', status: 'success', summary: 'looked
     expect(JSON.parse(await readFile(join(directory.path, 'found.json'), 'utf8'))).toEqual({
       parts: 5,
       found: [],
+      open: [],
       own: secrets.MODEL_KEY.length,
     });
   });
