@@ -15,7 +15,7 @@ interface PhaseHistory {
 
 /**
  * What of the end of a run was done in which of its phases, as far as its checkpoints show: each lists what changed since the
- * one before. What was undone again is omitted. `undefined` when the phase did not change or there is no checkpoint.
+ * one before, and a file once for the same phases. What was undone again is omitted. `undefined` when the phase did not change or there is no checkpoint.
  */
 export function phaseSpansOf(
   { changedFiles = [], commits = [], headSha }: HarnessEvidence,
@@ -27,14 +27,22 @@ export function phaseSpansOf(
   const atEnd = new Map(changedFiles.map((file) => [file.path, file]));
   const unlisted = new Set(atEnd.keys());
   let before = { at: '', head: baselineSha };
+  const listed = new Set<string>();
   const spans = looks.map((look): Span => {
-    const changed = look.changes.flatMap(({ path }) => atEnd.get(path) ?? []);
+    const fromSequence = history.filter(({ at }) => at <= before.at).length;
+    const toSequence = history.filter(({ at }) => at < look.createdAt).length;
+    const changed = look.changes.flatMap(({ path }) => {
+      const key = `${fromSequence} ${toSequence} ${path}`;
+      const file = listed.has(key) ? undefined : atEnd.get(path);
+      listed.add(key);
+      return file ?? [];
+    });
     for (const { path } of changed) {
       unlisted.delete(path);
     }
     const span = {
-      fromSequence: history.filter(({ at }) => at <= before.at).length,
-      toSequence: history.filter(({ at }) => at < look.createdAt).length,
+      fromSequence,
+      toSequence,
       commits: look.headSha === before.head ? [] : commits.filter(({ sha }) => sha === look.headSha),
       changedFiles: changed,
       truncated: look.truncated,

@@ -175,13 +175,29 @@ describe('the end of a run is judged against its sandbox preset', () => {
   });
 });
 
+const look = (createdAt: string, path: string, headSha = 'a') => ({
+  createdAt,
+  headSha,
+  changes: [{ path, status: 'added' as const, attribution: 'agent' as const, conflict: false }],
+  truncated: false,
+});
+
+test('a file that is changed again in a phase is listed once for it', () => {
+  const times = ['01', '02', '03', '06', '07', '08'];
+  const spans = phaseSpansOf(
+    { ended: 'exit', headSha: 'a', ...written('again') },
+    {
+      history: [{ at: '2026-01-01T00:00:05.000Z' }],
+      looks: times.map((second) => look(`2026-01-01T00:00:${second}.000Z`, 'again')),
+      baselineSha: 'a',
+    },
+  );
+  const span = (fromSequence: number, toSequence: number) =>
+    expect.objectContaining({ fromSequence, toSequence, ...written('again') }) as object;
+  expect(spans).toEqual([span(0, 0), span(0, 1), span(1, 1)]);
+});
+
 test('checkpoints record in which phase something was done', () => {
-  const look = (createdAt: string, path: string, headSha = 'a') => ({
-    createdAt,
-    headSha,
-    changes: [{ path, status: 'added' as const, attribution: 'agent' as const, conflict: false }],
-    truncated: false,
-  });
   const spans = phaseSpansOf(
     {
       ended: 'exit',
