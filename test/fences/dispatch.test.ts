@@ -1,4 +1,5 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { observeWorktree } from '../../activities/agent-run/completion/observe-worktree';
 import { createDispatchActivities, type DispatchDependencies } from '../../activities/agent-run/dispatch/activities';
 import type { WorktreeHostDependencies } from '../../activities/worktree/dependencies';
 import { createWorktreeFences } from '../../activities/worktree/fences';
@@ -6,9 +7,12 @@ import { step } from '../../activities/worktree/step';
 import { sampleRequest } from '../../domain/admission/sample-request';
 import { identify } from '../../platform/processes/identity';
 import { makeTempDir, type TempDir } from '../../platform/testing/temp-dir';
+import { GitError } from '../../providers/git/git-error';
 import { createAttemptHandleStore } from '../../stores/runs/attempt-handle-store';
 import { type AttemptRecord, createAttemptStore } from '../../stores/runs/attempt-store';
+import { createRunEventStore } from '../../stores/runs/event-store';
 import { createWorktreeStore, type WorktreeStore } from '../../stores/runs/workspaces/worktree-store';
+import { createFeedStore } from '../../stores/system/feed-store';
 import { aClaim, aCompletion, anAttempt, at, aWorktree, taskId } from '../support/factories/records';
 import { type AdmissionFixture, admissionFixture, log } from './admission-fixture';
 
@@ -64,9 +68,9 @@ afterEach(async () => {
 });
 
 /** Runs an activity as a worker does, as far as the activity can see. */
-function asActivity<T>(work: () => Promise<T>): Promise<T> {
+function asActivity<T>(work: () => Promise<T>, attempt = 1): Promise<T> {
   const context = {
-    info: { heartbeatTimeoutMs: 30_000 },
+    info: { heartbeatTimeoutMs: 30_000, attempt },
     heartbeat: () => undefined,
     cancellationSignal: new AbortController().signal,
   };
@@ -182,6 +186,48 @@ describe('a reclaim of an agent that ran as another user', () => {
     await anAttemptThatHolds(fields);
     await expect(reclaim()).rejects.toMatchObject({ code: 'fenced' });
     expect(done).not.toContain('take');
+  });
+});
+
+describe('a worktree with too much for git', () => {
+  const tooLong = new GitError('timeout', 'git add took longer than 60000 ms.');
+  const fields = {
+    state: 'running' as const,
+    taskEnvelope: { workspace: { path: '/worktree' } } as AttemptRecord['taskEnvelope'],
+    baseline: { gitDir: '/git' } as AttemptRecord['baseline'],
+  };
+  const git = (error: Error) => {
+    const refused = () => Promise.reject(error);
+    const commands = { preserveAttempt: refused, collectChanges: refused };
+    return { ...commands, under: () => commands } as unknown as DispatchDependencies['git'];
+  };
+  beforeEach(async () => {
+    const fence = { locks: [], holds: async () => true };
+    deps.fences = { take: async () => fence, share: async () => fence };
+    deps.events = await createRunEventStore(fixture.db, await createFeedStore(fixture.db));
+    deps.phases = { get: async () => undefined } as unknown as DispatchDependencies['phases'];
+  });
+
+  it('does not have its reclaim tried for ever', async () => {
+    deps.git = git(tooLong);
+    await anAttemptThatHolds(fields);
+    const tried = (attempt: number) => asActivity(() => activities().reclaim({ attemptId: id, force: false }), attempt);
+    await expect(tried(1)).rejects.toBe(tooLong);
+    expect(await tried(3)).toEqual({ claimed: false });
+    expect((await deps.attempts.get(id))?.reclaimed?.workLost).toContain('stays in its worktree: git add took longer');
+
+    deps.git = git(new GitError('failed', 'git add: no reason given'));
+    await expect(tried(3)).rejects.toMatchObject({ code: 'failed' });
+  });
+
+  it('leaves what the agent has reported to the judgement of its end', async () => {
+    const record = await anAttemptThatHolds(fields);
+    expect(await observeWorktree({ ...deps, git: git(tooLong) }, record, {})).toEqual({
+      workLost: expect.stringContaining('git add took longer') as string,
+    });
+    await expect(
+      observeWorktree({ ...deps, git: git(new GitError('fenced', 'gone')) }, record, {}),
+    ).rejects.toMatchObject({ code: 'fenced' });
   });
 });
 

@@ -40,6 +40,9 @@ export async function observeWorktree(
     changes = await deps.git.collectChanges({ worktreePath, baseline, isForemost });
     claimedFiles = await findClaimedFiles({ worktreePath, identity: baseline.identity }, claims);
   } catch (error) {
+    if (isTooMuch(error)) {
+      return reportNotStored(deps, record, error);
+    }
     if (!isWorkLost(error)) {
       throw error;
     }
@@ -64,6 +67,9 @@ const lossCodes: Partial<Record<GitErrorCode, string>> = {
 /** Whether the work of an attempt cannot be read or stored, because its worktree or repository is damaged or leads elsewhere. */
 export const isWorkLost = (error: unknown): error is GitError =>
   error instanceof GitError && lossCodes[error.code] !== undefined;
+
+/** Whether git did not come to an end with what is in a worktree, such as a file of many gigabytes: another try takes as long. */
+export const isTooMuch = (error: unknown): error is GitError => error instanceof GitError && error.code === 'timeout';
 
 /**
  * Reports that the work of an attempt is lost, because its worktree, or a part of its repository, was replaced or removed: in an
@@ -90,13 +96,13 @@ export async function reportReplaced(
 export const isOfWorktree = (error: unknown): error is Error =>
   error instanceof GitError ? error.code !== 'fenced' : error instanceof Error && 'syscall' in error && 'path' in error;
 
-/** Reports that git could not restore the worktree of an attempt that has to end now: what it left is still there. */
-export async function reportNotRestored(
+/** Reports that git could not store what an attempt left, or restore its worktree, in time for its end: all of it is still there. */
+export async function reportNotStored(
   deps: Pick<WorktreeObservationDependencies, 'events' | 'log'>,
   record: AttemptRecord,
   error: Error,
 ): Promise<{ workLost: string }> {
-  deps.log.error({ attemptId: record._id, err: error }, 'attempt worktree not restored');
+  deps.log.error({ attemptId: record._id, err: error }, 'attempt work not stored');
   const message = `What this attempt left was not stored and stays in its worktree: ${error.message}`;
   const payload = { code: 'WORKTREE_NOT_RESTORED', message };
   await deps.events.append(sourceOf(record), [{ kind: 'run.error', payload, dedupeKey: 'worktree-not-restored' }]);

@@ -20,9 +20,10 @@ import { requireReservation } from '../admission/hold';
 import { keepWork } from '../completion/keep-work';
 import {
   isOfWorktree,
+  isTooMuch,
   isWorkLost,
   observeWorktree,
-  reportNotRestored,
+  reportNotStored,
   reportReplaced,
 } from '../completion/observe-worktree';
 import { removeAttemptFiles } from './attempt-files';
@@ -39,8 +40,8 @@ import { endToolBridge, toolBridgeOf } from './tool-bridge';
 
 export type { DispatchDependencies } from './dependencies';
 
-/** How often git is tried in the worktree of a run that has to end now. */
-const forcedTries = 3;
+/** How often git is tried in the worktree of a run that has to end now, and in one that has too much for it. */
+const maxTries = 3;
 
 export function createDispatchActivities(deps: DispatchDependencies) {
   const { withObservers } = createObservedAgents(deps);
@@ -121,7 +122,7 @@ export function createDispatchActivities(deps: DispatchDependencies) {
      * for, unless `force`d. Otherwise the agent's processes are ended by identity, what the attempt left in the worktree is
      * stored under `refs/board/attempts/<attemptId>`, and the worktree is restored to the attempt's baseline. When the agent
      * had ended before and its claim is recorded, that stands and nothing is touched. One that is `force`d waits for git for a
-     * few tries and no longer.
+     * few tries and no longer, and so does one that has left too much for git.
      */
     async reclaim({ attemptId, force }: { attemptId: string; force: boolean }): Promise<{ claimed: boolean }> {
       return withHeartbeat(async (signal) => {
@@ -131,7 +132,8 @@ export function createDispatchActivities(deps: DispatchDependencies) {
           await removeSpool(record);
           return { claimed: true };
         }
-        await cleanUp(record, { isUrgent: force && Context.current().info.attempt >= forcedTries });
+        const isRepeated = Context.current().info.attempt >= maxTries;
+        await cleanUp(record, { isGivenUp: force ? isOfWorktree : isTooMuch, isRepeated });
         return { claimed: false };
       });
     },
@@ -239,7 +241,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
     await removeAttemptFiles(deps, attemptId);
   }
 
-  async function cleanUp(record: AttemptRecord, { isUrgent }: { isUrgent: boolean }): Promise<void> {
+  async function cleanUp(
+    record: AttemptRecord,
+    { isGivenUp, isRepeated }: { isGivenUp: (error: unknown) => error is Error; isRepeated: boolean },
+  ): Promise<void> {
     const attemptId = record._id;
     const identity =
       record.process && record.process.hostId === deps.hostId ? processIdentity.parse(record.process) : undefined;
@@ -275,10 +280,10 @@ export function createDispatchActivities(deps: DispatchDependencies) {
         await deps.attempts.loseWork(attemptId, workLost);
         return;
       }
-      if (!isUrgent || !isOfWorktree(error)) {
+      if (!isRepeated || !isGivenUp(error)) {
         throw error;
       }
-      const { workLost } = await reportNotRestored(deps, record, error);
+      const { workLost } = await reportNotStored(deps, record, error);
       await deps.attempts.loseWork(attemptId, workLost);
     }
   }
