@@ -4,6 +4,7 @@ import { DiskFullError } from '../platform/errors/disk-full';
 import { ListenError } from '../platform/http/server/listen-error';
 import { createLog } from '../platform/log/log';
 import { DataDirectoryError, DataDirectoryInUseError } from '../platform/processes/data-directory';
+import { closeInheritedDescriptors } from '../platform/processes/environment/inherited-descriptors';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { PortInUseError } from '../platform/processes/parts/claim-port';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
@@ -27,6 +28,7 @@ class Interrupted extends Error {}
 /** Runs the whole service until it is asked to stop. */
 async function main(): Promise<number> {
   makeFilesPrivate();
+  closeInheritedDescriptors();
   const stopping = new AbortController();
   let service: RunningService | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

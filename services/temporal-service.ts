@@ -6,6 +6,7 @@ import { ListenError } from '../platform/http/server/listen-error';
 import { createLog, type Log } from '../platform/log/log';
 import { DataDirectoryError } from '../platform/processes/data-directory';
 import { awaitSpace } from '../platform/processes/disk/await-space';
+import { closeInheritedDescriptors } from '../platform/processes/environment/inherited-descriptors';
 import { makeFilesPrivate } from '../platform/processes/operator-umask';
 import { announceReady, endInOrder } from '../platform/processes/parts/lifecycle';
 import { configurationErrorExitCode } from '../platform/processes/parts/part';
@@ -55,6 +56,7 @@ export async function runTemporalService(options: TemporalServiceOptions): Promi
   makeFilesPrivate();
   const { name, codePath, start, isMisconfigured = () => false } = options;
   const env = environmentOrExit(name);
+  closeInheritedDescriptors();
   const security = orExit(() => temporalSecurity(env));
   const log = createLog({ name, level: env.LOG_LEVEL });
   const closeTracing = await openTracing(env, name, log);

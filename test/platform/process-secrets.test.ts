@@ -1,7 +1,7 @@
 import { execFile, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../../platform/testing/eventually';
@@ -108,7 +108,7 @@ describe('secrets of processes', () => {
     await expect(promisify(execFile)('/bin/sh', ['-c', command])).resolves.toMatchObject({ stderr: '' });
   });
 
-  test('no part shows a secret to other processes of its user, and each works with those that it was handed', async () => {
+  test('no part shows a secret to other processes of its user or inherits a file, and each works with what it was handed', async () => {
     const parts = ['api/main.js', 'worker/main.js', 'bitmap/main.js', 'plants/main.js', 'workflow-runs/main.js'];
     for (const part of [...parts, 'start-dev']) {
       const pids = await pidsOf(part);
@@ -117,6 +117,9 @@ describe('secrets of processes', () => {
         const text = await readFile(`/proc/${pids[0]}/${file}`, 'utf8');
         expect([part, file, text.match(/the-secret-value-of-[a-z-]*/g)]).toEqual([part, file, null]);
       }
+      const open = await readdir(`/proc/${pids[0]}/fd`);
+      const files = await Promise.all(open.map((fd) => readlink(`/proc/${pids[0]}/fd/${fd}`).catch(() => '')));
+      expect([part, files.filter((path) => path.endsWith('/admin-key'))]).toEqual([part, []]);
     }
     await call.ok('GET', '/api/tasks');
   });
