@@ -1,6 +1,7 @@
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import { AppError, validationError } from '../../errors/app-error';
 import { findTooDeep, maxJsonDepth } from '../../json/depth';
+import { findHalfCharacter } from '../../json/half-character';
 import { utf8Text } from '../../json/utf8';
 import type { HttpContext } from '../context';
 import { drain } from '../server/drain';
@@ -69,6 +70,10 @@ function parseBody(bytes: Buffer): unknown {
     const message = `is nested more than ${maxJsonDepth} levels deep`;
     throw validationError([{ path: tooDeep, message, code: 'too_deep' }]);
   }
+  const halved = findHalfCharacter(text, value);
+  if (halved !== undefined) {
+    throw validationError([{ path: halved, message: 'must not have half of a character' }]);
+  }
   if (text.includes('__proto__') || text.includes('\\u')) {
     assertNoPrototype(value);
   }
@@ -90,7 +95,7 @@ function assertNoPrototype(value: object): void {
 /**
  * Reads the body as JSON; no body at all is an empty object. A `__proto__` key is malformed.
  *
- * @throws AppError 400 malformed, no UTF-8 or nested too deeply, 413 too large, 415 another content type
+ * @throws AppError 400 malformed, no UTF-8, with half of a character or nested too deeply, 413 too large, 415 another content type
  */
 export async function readJsonBody(ctx: HttpContext): Promise<unknown> {
   const type = ctx.is('application/json', '+json');

@@ -82,6 +82,13 @@ describe('bodies', () => {
     expect((await post('\ufeff{"title":"caf\u00e9 \ufffd"}')).body.title).toBe('caf\u00e9 \ufffd');
   });
 
+  it('with half of a character are 400 with the path', async () => {
+    const refused = await post('{"title":"a","description":"cut \\ud83d"}');
+    expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(refused.body.details.issues).toMatchObject([{ path: 'description' }]);
+    expect((await post('{"title":"\\ud83d\\ude00"}')).body.title).toBe('\ud83d\ude00');
+  });
+
   it.each([
     ['/api/policies/evaluate', (deep: string) => `{"actionType":"x","metadata":${deep}}`, 'metadata.'],
     ['/api/tasks', (deep: string) => `{"title":"a","git":${deep}}`, 'git.'],
