@@ -9,6 +9,13 @@ const readBy: Readonly<Record<string, readonly NodeKind[]>> = {
   options: ['human'],
   allow_freeform: ['human'],
   timeout: ['prompt', 'human', 'webhook', 'command', 'child', 'agent', 'tool'],
+  prompt: ['prompt', 'agent'],
+  system: ['prompt'],
+  model: ['prompt', 'agent'],
+  fallback_models: ['prompt'],
+  max_tokens: ['prompt'],
+  max_retries: ['prompt', 'command', 'child', 'agent', 'tool'],
+  retry_delay: ['prompt', 'command', 'child', 'agent', 'tool'],
 };
 
 /**
