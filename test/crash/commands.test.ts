@@ -91,13 +91,15 @@ const conversationWith = ({ taskId, attemptId }: Launched): SentCommand[] => {
 /** Waits until each agent was handed something, and something is on its way to each that goes no further. */
 async function stuck(sentOf: SentCommand[][]): Promise<void> {
   const answered = () => sentOf.map((each) => each.filter(({ answer }) => answer !== undefined).length);
+  const statuses = () => sentOf.map((each) => each.map(({ answer }) => answer?.status ?? '-').join(' '));
   let before: number[] = [];
   await eventually(
     () => {
       const now = answered();
       const still = JSON.stringify(now) === JSON.stringify(before);
       before = now;
-      expect(still && now.every((count, index) => count > 0 && count < (sentOf[index]?.length ?? 0))).toBe(true);
+      const partly = now.every((count, index) => count > 0 && count < (sentOf[index]?.length ?? 0));
+      expect({ still, partly, statuses: statuses() }).toMatchObject({ still: true, partly: true });
     },
     { everyMs: 400 },
   );
