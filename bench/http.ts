@@ -20,6 +20,7 @@ import autocannon from 'autocannon';
 import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
+import { countResponses } from './counting-client';
 import type { BareAnswer, BareMessage } from './floor/koa';
 import { boardOf, createTask, storeOfBench } from './service';
 
@@ -32,7 +33,8 @@ const sizes = (process.env.BENCH_TASKS ?? '1000,5000').split(',').map(Number);
 /** All callers comment on the same task until it has so many comments, and then on the next. */
 const commentsOfTask = 200;
 
-type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string };
+/** `counted`: by a client that reads no responses, only their lengths. */
+type Load = Omit<autocannon.Options, 'url'> & { name: string; path: string; counted?: boolean };
 
 /** What the API's process has used of the processor so far, in milliseconds. */
 async function processorMs(api: ChildProcess): Promise<number> {
@@ -101,6 +103,7 @@ function loads(ids: string[]): Load[] {
   return [
     { name: 'health', path: '/api/health' },
     { name: 'list', path: '/api/tasks' },
+    { name: 'list, counted', path: '/api/tasks', counted: true },
     { name: 'list, 50 a page', path: '/api/tasks?limit=50&status=todo' },
     { name: 'get', path: one },
     {
@@ -116,18 +119,34 @@ function loads(ids: string[]): Load[] {
   ];
 }
 
-async function measure(api: ChildProcess, url: string, { name, path, ...load }: Load) {
-  const options = { connections, duration: seconds, ...load, url: `${url}${path}` };
-  await autocannon({ ...options, duration: 1 });
+async function measure(api: ChildProcess, url: string, load: Load) {
+  const perform = (duration: number) => (load.counted ? count(url, load, duration) : fire(url, load, duration));
+  await perform(1);
   const before = await processorMs(api);
-  const result = await autocannon(options);
+  const { total, ...figures } = await perform(seconds);
   const usedMs = (await processorMs(api)) - before;
+  return { name: load.name, ...figures, 'processor ms': Math.round((usedMs / total) * 1000) / 1000 };
+}
+
+async function count(url: string, { path }: Load, duration: number) {
+  const counted = await countResponses({ url: `${url}${path}`, connections, seconds: duration });
   return {
-    name,
+    total: counted.total,
+    'requests/s': counted.requestsPerSecond,
+    'p50 ms': counted.p50Ms,
+    'p99 ms': counted.p99Ms,
+    'MB/s': Math.round(counted.bytesPerSecond / 1e6),
+    failed: 0,
+  };
+}
+
+async function fire(url: string, { name: _name, path, counted: _counted, ...load }: Load, duration: number) {
+  const result = await autocannon({ connections, ...load, duration, url: `${url}${path}` });
+  return {
+    total: result.requests.total,
     'requests/s': Math.round(result.requests.average),
     'p50 ms': result.latency.p50,
     'p99 ms': result.latency.p99,
-    'processor ms': Math.round((usedMs / result.requests.total) * 1000) / 1000,
     'MB/s': Math.round(result.throughput.average / 1e6),
     failed: result.non2xx + result.errors,
   };
