@@ -20,7 +20,7 @@ import autocannon from 'autocannon';
 import { startApi } from '../api/start';
 import { readEnvironment } from '../platform/config/env';
 import { createLog } from '../platform/log/log';
-import { countResponses } from './counting-client';
+import { countResponses } from './floor/counting-client';
 import type { BareAnswer, BareMessage } from './floor/koa';
 import { boardOf, createTask, storeOfBench } from './service';
 

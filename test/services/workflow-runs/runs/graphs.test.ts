@@ -247,7 +247,7 @@ describe('a graph', () => {
     const halfOfCharacter = 'digraph { graph [goal="lone \ud83d x"]; start -> exit }';
     expect(await service().call('POST', '/runs', { dot_source: halfOfCharacter })).toMatchObject({
       status: 422,
-      body: { errors: [{ detail: 'dot_source: must be well-formed text without NUL' }] },
+      body: { errors: [{ detail: 'dot_source: must not have half of a character' }] },
     });
   });
 });
