@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync, renameSync, writeSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { openTable, rowBytes, tableOf } from './cache-table';
+import { openTable, type Row, rowBytes, tableOf } from './cache-table';
 
 /** What is known of one module. */
 export interface RecordedModule {
@@ -99,7 +99,8 @@ function cacheOf(
   const nameOf = (path: string): string => (path.startsWith(inRoot) ? path.slice(inRoot.length) : relative(root, path));
   const heads = new Map<string, Head | undefined>();
   const readEntry = (path: string): Entry | undefined => {
-    const entry = entryOf(table.find(nameOf(path)), read);
+    const row = table.find(nameOf(path));
+    const entry = row && entryOf(row, read);
     if (heads.size >= headsKept) {
       heads.clear();
     }
@@ -120,9 +121,10 @@ function cacheOf(
   };
 }
 
-function entryOf(row: ReturnType<ReturnType<typeof openTable>['find']>, read: Read): Entry | undefined {
-  const content = row && read(row.offset, row.length);
-  if (content === undefined || !hash('sha256', content, 'buffer').equals(row?.seal ?? Buffer.alloc(0))) {
+/** Nothing for an entry that is damaged. */
+function entryOf({ offset, length, seal }: Row, read: Read): Entry | undefined {
+  const content = read(offset, length);
+  if (!hash('sha256', content, 'buffer').equals(seal)) {
     return undefined;
   }
   const end = lengthBytes + content.readUInt32LE();

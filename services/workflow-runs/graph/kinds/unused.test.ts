@@ -23,7 +23,7 @@ describe('attributes of a node', () => {
     ['type=webhook, max_retries=3', 'max_retries means nothing to a node with type=webhook'],
     ['type=wait, duration="1s", retry_delay="1s"', 'retry_delay means nothing to a node with type=wait'],
     ['shape=hexagon, allow_freeform=yes', 'allow_freeform must be true or false'],
-  ])('are refused where nothing heeds them: %s', (attributes, problem) => {
+  ])('are refused at a type that does not read them: %s', (attributes, problem) => {
     expect(problemsOf(attributes)).toEqual([expect.stringContaining(`Node "a" (line 1, column 32): ${problem}.`)]);
   });
 

@@ -19,7 +19,7 @@ const readBy: Readonly<Record<string, readonly NodeKind[]>> = {
 };
 
 /**
- * What is wrong with the attributes that a node has itself: those that it would not heed. Defaults may be meant for other nodes.
+ * What is wrong with the attributes that a node has itself: those that its type does not read. Defaults may be meant for other nodes.
  *
  * @param work what the node does, or a map for each of its items
  */
